@@ -1,0 +1,42 @@
+"""Rows: the forest (forest.py), what was learned (evidence.py), why and with what (trace.py), work under way (work.py)."""
+
+from memory.models.evidence import Artifact, AtomicFact, EvidenceRow, Event, MutableState, Revision
+from memory.models.forest import Forest, InteractionState, ParentChange, Posting, StateLink, StateVector, TermStat, Topic, Turn
+from memory.models.scoping import unique_in_forest
+from memory.models.trace import ContextTrace, RoutingDecision
+from memory.models.work import ApiKey, AuditEntry, Job, Lease, Outbox, Profile
+
+EVIDENCE_MODELS: dict[str, type[EvidenceRow]] = {
+    "fact": AtomicFact,
+    "artifact": Artifact,
+    "event": Event,
+    "mutable_state": MutableState,
+}
+
+__all__ = [
+    "EVIDENCE_MODELS",
+    "ApiKey",
+    "Artifact",
+    "AtomicFact",
+    "AuditEntry",
+    "ContextTrace",
+    "Event",
+    "EvidenceRow",
+    "Forest",
+    "InteractionState",
+    "Job",
+    "Lease",
+    "MutableState",
+    "Outbox",
+    "ParentChange",
+    "Posting",
+    "Profile",
+    "Revision",
+    "RoutingDecision",
+    "StateLink",
+    "StateVector",
+    "TermStat",
+    "Topic",
+    "Turn",
+    "unique_in_forest",
+]

@@ -1,0 +1,238 @@
+"""The forest `F_t` (paper §3.1): turns, interaction states, their edges, topics and indexes."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from pgvector.django import HalfVectorField
+
+from memory.models.scoping import InForest, OwnedQuerySet, unique_in_forest
+
+VECTOR_DIMENSIONS = 384
+
+
+class Forest(models.Model):
+    """One person's memory on one subject of life: many trees, one timeline."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="forests")
+    name = models.CharField(max_length=120)
+    time_zone = models.CharField(max_length=64, default="UTC")
+    # Vectors of two embedders can't be compared: what a forest was built with is pinned, a mismatch is refused.
+    embedder = models.CharField(max_length=200)
+    dimensions = models.PositiveIntegerField(default=VECTOR_DIMENSIONS)
+    weights_hash = models.CharField(max_length=64)
+    active_state = models.ForeignKey("memory.InteractionState", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    # Counts every structural change; a writer that read an older version looks again.
+    version = models.PositiveBigIntegerField(default=0)
+    # Global position of the newest state, and total indexed terms (BM25's average length).
+    last_position = models.PositiveBigIntegerField(default=0)
+    indexed_states = models.PositiveBigIntegerField(default=0)
+    indexed_terms = models.PositiveBigIntegerField(default=0)
+    sample = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = OwnedQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["owner", "name"], name="forest_owner_name")]
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"forest {self.pk}"
+
+
+class Origin(models.TextChoices):
+    CHAT = "chat", "chat"
+    OBSERVED = "observed", "observed"
+    IMPORTED = "imported", "imported"
+
+
+class Turn(InForest):
+    """What a person sent, from the moment it arrived; it becomes an interaction state only complete, or kept by its owner.
+
+    At the commit the text moves to the state (`text` and `partial` are emptied): nothing is written twice.
+    """
+
+    class Status(models.TextChoices):
+        RECEIVED = "received", "received"
+        QUEUED = "queued", "queued"
+        LOCALIZED = "localized", "localized"
+        ANSWERING = "answering", "answering"
+        ANSWERED = "answered", "answered"
+        REFINED = "refined", "refined"
+        INTERRUPTED = "interrupted", "interrupted"
+        FAILED = "failed", "failed"
+        CANCELLED = "cancelled", "cancelled"
+
+    WAITING = (Status.RECEIVED, Status.QUEUED)
+    RUNNING = (Status.LOCALIZED, Status.ANSWERING)
+    BROKEN = (Status.INTERRUPTED, Status.FAILED, Status.CANCELLED)
+    COMMITTED = (Status.ANSWERED, Status.REFINED)
+
+    client_id = models.CharField(max_length=200)
+    origin = models.CharField(max_length=10, choices=Origin.choices, default=Origin.CHAT)
+    status = models.CharField(max_length=12, choices=Status.choices, default=Status.RECEIVED)
+    text = models.TextField(blank=True)
+    partial = models.TextField(blank=True)
+    # Where the sender said it goes: under `asked_parent`, to a new root, or nowhere said (it finds its own place).
+    asked_parent = models.ForeignKey("memory.InteractionState", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    asked_new_root = models.BooleanField(default=False)
+    sent_at = models.DateTimeField()
+    answered_at = models.DateTimeField(null=True, blank=True)
+    # Who generates it now, and its last sign of life (S2).
+    generator = models.CharField(max_length=100, blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    attempt = models.PositiveIntegerField(default=0)
+    error = models.JSONField(null=True, blank=True)
+    input_tokens = models.PositiveIntegerField(default=0)
+    output_tokens = models.PositiveIntegerField(default=0)
+    timings = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        constraints = [
+            unique_in_forest("turn"),
+            models.UniqueConstraint(fields=["forest", "client_id"], name="turn_client_id"),
+            # One generating turn a forest, held by the database itself.
+            models.UniqueConstraint(fields=["forest"], condition=models.Q(status__in=["localized", "answering"]), name="turn_one_generating"),
+        ]
+        indexes = [
+            models.Index(fields=["forest", "status"], name="turn_forest_status"),
+            models.Index(fields=["heartbeat_at"], condition=models.Q(status__in=["localized", "answering"]), name="turn_heartbeat"),
+        ]
+        ordering = ["id"]
+
+
+class InteractionState(InForest):
+    """One completed user-assistant interaction, a node of the forest (paper §3.1)."""
+
+    class Trust(models.TextChoices):
+        OWNER = "owner", "said by the owner"
+        IMPORTED = "imported", "imported"
+
+    turn = models.OneToOneField(Turn, on_delete=models.CASCADE, related_name="state")
+    position = models.PositiveBigIntegerField(help_text="Place on the forest's timeline, from 1.")
+    parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="children")
+    # Ids, not relations: a root is its own root, which a constraint would check before the row is there.
+    root_id = models.BigIntegerField(help_text="The root of its tree; itself for a root.")
+    branch_id = models.BigIntegerField(help_text="The state that opened its branch: a root, or a later child of a forked state.")
+    depth = models.PositiveIntegerField(default=0)
+    time = models.DateTimeField()
+    user_text = models.TextField(blank=True)
+    assistant_text = models.TextField(blank=True)
+    node_summary = models.TextField(blank=True)
+    path_summary = models.TextField(blank=True)
+    entities = ArrayField(models.TextField(), default=list, blank=True)
+    keywords = ArrayField(models.TextField(), default=list, blank=True)
+    tokens = models.PositiveIntegerField(default=0, help_text="Exact o200k tokens of both texts.")
+    length = models.PositiveIntegerField(default=0, help_text="Indexed terms (BM25).")
+    origin = models.CharField(max_length=10, choices=Origin.choices, default=Origin.CHAT)
+    trust = models.CharField(max_length=10, choices=Trust.choices, default=Trust.OWNER)
+    refined_at = models.DateTimeField(null=True, blank=True)
+    refined_by = models.CharField(max_length=64, blank=True, help_text="Version of the extractors that refined it.")
+    refine_error = models.JSONField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            unique_in_forest("state"),
+            models.UniqueConstraint(fields=["forest", "position"], name="state_position"),
+        ]
+        indexes = [
+            models.Index(fields=["forest", "root_id", "position"], name="state_tree"),
+            models.Index(fields=["forest", "branch_id", "position"], name="state_branch"),
+            models.Index(fields=["forest", "time"], name="state_time"),
+            models.Index(fields=["forest", "position"], condition=models.Q(refined_at__isnull=True), name="state_unrefined"),
+        ]
+        ordering = ["position"]
+
+
+class ParentChange(InForest):
+    """A move of a state, with the position at which it was made, so that time travel replays it."""
+
+    state = models.ForeignKey(InteractionState, on_delete=models.CASCADE, related_name="parent_changes")
+    old_parent = models.ForeignKey(InteractionState, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    new_parent = models.ForeignKey(InteractionState, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    at_position = models.PositiveBigIntegerField()
+    by_user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [unique_in_forest("parent_change")]
+
+
+class StateLink(InForest):
+    """A secondary parent: the other branch that an unsure or two-sided turn also resumes."""
+
+    state = models.ForeignKey(InteractionState, on_delete=models.CASCADE, related_name="links")
+    parent = models.ForeignKey(InteractionState, on_delete=models.CASCADE, related_name="+")
+    weight = models.FloatField(help_text="Probability that this is the parent, 0 to 1.")
+
+    class Meta:
+        constraints = [unique_in_forest("state_link"), models.UniqueConstraint(fields=["state", "parent"], name="state_link_pair")]
+
+
+class Topic(InForest):
+    """The topic key of a tree, the anchor by which an input may name it (ARBORMEM §2)."""
+
+    root = models.OneToOneField(InteractionState, on_delete=models.CASCADE, related_name="topic")
+    key = models.CharField(max_length=200)
+    variants = ArrayField(models.CharField(max_length=200), default=list, blank=True)
+    stems = ArrayField(models.CharField(max_length=100), default=list, blank=True)
+    order = models.PositiveIntegerField(default=0, help_text="Order of planting, from 0: colour and leaf follow from it.")
+
+    class Meta:
+        constraints = [unique_in_forest("topic")]
+        ordering = ["order"]
+
+
+class StateVector(InForest):
+    """One embedding, in a narrow table of half floats: beside the text an exact scan costs ten times as much (docs/decisions)."""
+
+    class Kind(models.TextChoices):
+        STATE = "state", "the turn as said"
+        BRANCH = "branch", "its branch-aware text"
+        SENTENCE = "sentence", "a sentence of it"
+        TOPIC = "topic", "a tree's topic key (its root's row)"
+        FACT = "fact", "an atomic fact"
+        ARTIFACT = "artifact", "an artifact"
+        EVENT = "event", "an event"
+        MUTABLE_STATE = "mutable_state", "a mutable state"
+
+    state = models.ForeignKey(InteractionState, on_delete=models.CASCADE, related_name="vectors")
+    kind = models.CharField(max_length=13, choices=Kind.choices)
+    item = models.BigIntegerField(default=0, help_text="Id of the fact or record; number of the sentence; else 0.")
+    vector = HalfVectorField(dimensions=VECTOR_DIMENSIONS)
+
+    class Meta:
+        constraints = [unique_in_forest("vector"), models.UniqueConstraint(fields=["state", "kind", "item"], name="vector_of")]
+        indexes = [models.Index(fields=["forest", "kind"], name="vector_forest_kind")]
+
+
+class PostingKind(models.IntegerChoices):
+    TERM = 0, "term"
+    ENTITY = 1, "entity"
+    TOPIC = 2, "topic stem (points at the root)"
+
+
+class Posting(InForest):
+    """Term → state, with its count and the state's length: BM25 by index alone."""
+
+    kind = models.PositiveSmallIntegerField(choices=PostingKind.choices)
+    term = models.CharField(max_length=100)
+    state = models.ForeignKey(InteractionState, on_delete=models.CASCADE, related_name="postings")
+    count = models.PositiveIntegerField()
+    length = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [unique_in_forest("posting"), models.UniqueConstraint(fields=["forest", "kind", "term", "state"], include=["count", "length"], name="posting_term")]
+
+
+class TermStat(InForest):
+    """In how many states of the forest a term occurs: rare terms are looked up, common ones aren't (docs/decisions)."""
+
+    kind = models.PositiveSmallIntegerField(choices=PostingKind.choices)
+    term = models.CharField(max_length=100)
+    states = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [unique_in_forest("term_stat"), models.UniqueConstraint(fields=["forest", "kind", "term"], name="term_stat_term")]
