@@ -66,7 +66,6 @@ class Turn(InForest):
         CANCELLED = "cancelled", "cancelled"
 
     WAITING = (Status.RECEIVED, Status.QUEUED)
-    RUNNING = (Status.LOCALIZED, Status.ANSWERING)
     BROKEN = (Status.INTERRUPTED, Status.FAILED, Status.CANCELLED)
     COMMITTED = (Status.ANSWERED, Status.REFINED)
 
@@ -80,7 +79,8 @@ class Turn(InForest):
     asked_new_root = models.BooleanField(default=False)
     sent_at = models.DateTimeField()
     answered_at = models.DateTimeField(null=True, blank=True)
-    # Who generates it now, and its last sign of life (S2).
+    seq = models.PositiveIntegerField(default=0, help_text="The last message of the turn whose effect this row holds.")
+    # Who generates it now (empty: nobody), and its last sign of life (S2).
     generator = models.CharField(max_length=100, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     attempt = models.PositiveIntegerField(default=0)
@@ -94,11 +94,11 @@ class Turn(InForest):
             unique_in_forest("turn"),
             models.UniqueConstraint(fields=["forest", "client_id"], name="turn_client_id"),
             # One generating turn a forest, held by the database itself.
-            models.UniqueConstraint(fields=["forest"], condition=models.Q(status__in=["localized", "answering"]), name="turn_one_generating"),
+            models.UniqueConstraint(fields=["forest"], condition=~models.Q(generator=""), name="turn_one_generating"),
         ]
         indexes = [
             models.Index(fields=["forest", "status"], name="turn_forest_status"),
-            models.Index(fields=["heartbeat_at"], condition=models.Q(status__in=["localized", "answering"]), name="turn_heartbeat"),
+            models.Index(fields=["heartbeat_at"], condition=~models.Q(generator=""), name="turn_heartbeat"),
         ]
         ordering = ["id"]
 

@@ -1,0 +1,91 @@
+"""What a turn tells the pages that watch it: numbered messages, kept for a while in Valkey, passed on at once by the channel layer.
+
+A socket that missed some asks for what came after the last `seq` it saw; pub/sub itself is at most once.
+Valkey being down never stops a turn: the message is lost, the log says so, and the page reads the turn over REST.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from functools import cache
+from typing import Any
+
+import redis
+from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer
+from django.conf import settings
+from django.core.serializers.json import DjangoJSONEncoder
+
+log = logging.getLogger(__name__)
+
+STREAM_SECONDS = 3600
+STREAM_LENGTH = 4000
+# One step, so that two processes never give the same number: count, append, keep for a while.
+_APPEND = """
+local seq = redis.call('INCR', KEYS[1])
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[3], '0-' .. seq, 'm', ARGV[1])
+redis.call('EXPIRE', KEYS[2], ARGV[2])
+return seq
+"""
+
+
+@cache
+def client() -> redis.Redis:
+    """This process's connection pool to Valkey; every call has a hard timeout."""
+    return redis.Redis.from_url(settings.REDIS_URL, socket_timeout=2, socket_connect_timeout=1)
+
+
+def _prefix() -> str:
+    return str(settings.CHANNEL_LAYERS["default"]["CONFIG"]["prefix"])
+
+
+def _keys(turn_id: int) -> tuple[str, str]:
+    return f"{_prefix()}:turn:{turn_id}:seq", f"{_prefix()}:turn:{turn_id}:messages"
+
+
+def group(forest_id: int) -> str:
+    """Name of the channel group of everyone who watches a forest."""
+    return f"forest.{forest_id}"
+
+
+def _append(turn_id: int, body: dict[str, Any]) -> int | None:
+    try:
+        seq = client().eval(_APPEND, 2, *_keys(turn_id), json.dumps(body, cls=DjangoJSONEncoder), STREAM_SECONDS, STREAM_LENGTH)
+    except redis.RedisError as error:
+        log.warning("turn %s: message %s not kept, Valkey does not answer (%s)", turn_id, body["type"], type(error).__name__)
+        return None
+    return int(seq)  # type: ignore[arg-type]
+
+
+async def apublish(forest_id: int, turn_id: int, kind: str, payload: dict[str, Any]) -> int | None:
+    """Number a message, keep it, and send it to all who watch the forest. Returns its `seq`, None when Valkey is down."""
+    body = {"type": kind, "turn": turn_id, **payload}
+    seq = await asyncio.get_running_loop().run_in_executor(None, _append, turn_id, body)
+    if seq is None:
+        return None
+    message = json.loads(json.dumps({**body, "seq": seq}, cls=DjangoJSONEncoder))
+    try:
+        await asyncio.wait_for(get_channel_layer().group_send(group(forest_id), {"type": "forest.message", "message": message}), 2)
+    except (redis.RedisError, OSError, TimeoutError) as error:
+        log.warning("turn %s: message %s kept but not passed on (%s)", turn_id, kind, type(error).__name__)
+    return seq
+
+
+def publish(forest_id: int, turn_id: int, kind: str, payload: dict[str, Any]) -> int | None:
+    """`apublish` for code without an event loop: the worker, actions, commands."""
+    return async_to_sync(apublish)(forest_id, turn_id, kind, payload)
+
+
+def replay(turn_id: int, after: int) -> list[dict[str, Any]]:
+    """Every kept message of a turn with `seq` > after, in order. Raises redis.RedisError when Valkey is down."""
+    entries: Any = client().xrange(_keys(turn_id)[1], min=f"0-{after + 1}")
+    return [{**json.loads(fields[b"m"]), "seq": int(identity.split(b"-")[1])} for identity, fields in entries]
+
+
+def forget(turn_ids: list[int]) -> None:
+    """Drop what is kept of these turns. Raises redis.RedisError when Valkey is down: a deletion must not pretend."""
+    if turn_ids:
+        client().delete(*[key for turn_id in turn_ids for key in _keys(turn_id)])

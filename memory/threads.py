@@ -1,0 +1,38 @@
+"""The one way from the event loop to blocking work.
+
+Channels' default runs every ORM call of a process in a single thread; here each call takes one of a few, and closes its
+connection afterwards, or the pool would run dry (docs/decisions/0002-processes.md).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import ParamSpec, TypeVar
+
+from django.db import connections
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_executor = ThreadPoolExecutor(max_workers=8, thread_name_prefix="blocking")
+
+
+def _then_close(call: Callable[[], T]) -> T:
+    try:
+        return call()
+    finally:
+        connections.close_all()
+
+
+async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run blocking `function` in a bounded pool of threads and hand back its connection to the database pool.
+
+    Raises what the function raises; a cancelled caller stops waiting, the thread finishes (threads can't be killed).
+    """
+    context = contextvars.copy_context()
+    call: Callable[[], T] = partial(context.run, partial(function, *args, **kwargs))
+    return await asyncio.get_running_loop().run_in_executor(_executor, partial(_then_close, call))
