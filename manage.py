@@ -1,15 +1,33 @@
 #!/usr/bin/env python
 """Every command of ArborWeb. Services that the environment doesn't name are attached to, or started for as long as the command runs."""
 
+import contextlib
 import os
 import sys
+
+# These start nothing: `up` runs its own services, the others need none.
+WITHOUT_SERVICES = {"up", "help", "version", "check", "collectstatic", "findstatic", "diffsettings", "startapp"}
+
+
+def needs_services(arguments: list[str]) -> bool:
+    """Whether the command line names a command that uses the database or Valkey."""
+    if not arguments or arguments[0].startswith("-") or {"-h", "--help"} & set(arguments):
+        return False
+    return arguments[0] not in WITHOUT_SERVICES or "--database" in arguments
 
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arborweb.settings")
-    from django.core.management import execute_from_command_line
+    from arborweb.embedded import attach_or_start
+    from arborweb.home import ServiceError
 
-    execute_from_command_line(sys.argv)
+    try:
+        with attach_or_start() if needs_services(sys.argv[1:]) else contextlib.nullcontext():
+            from django.core.management import execute_from_command_line
+
+            execute_from_command_line(sys.argv)
+    except ServiceError as error:
+        sys.exit(f"ArborWeb: {error}")
 
 
 if __name__ == "__main__":

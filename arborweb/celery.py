@@ -3,9 +3,18 @@
 import os
 
 from celery import Celery
+from celery.signals import worker_init
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arborweb.settings")
 
 app = Celery("arborweb")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@worker_init.connect
+def add_heartbeat(**_: object) -> None:
+    """A worker tells that it is up (arborweb.worker, whose imports only workers need)."""
+    from arborweb.worker import Heartbeat
+
+    app.steps["consumer"].add(Heartbeat)

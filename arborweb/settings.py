@@ -12,6 +12,10 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
 
+from arborweb.celery import app as celery_app
+
+__all__ = ["celery_app"]  # whoever has settings has the application, so shared tasks of every process belong to it
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 
@@ -87,7 +91,7 @@ TEMPLATES = [
 ]
 
 # --- Data. The pool and CONN_HEALTH_CHECKS need CONN_MAX_AGE=0 (docs/decisions).
-DATABASE_URL = os.environ.get("DATABASE_URL", "postgres:///arborweb")
+DATABASE_URL = os.environ.get("DATABASE_URL") or "postgres:///arborweb"
 DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=0, conn_health_checks=True)}
 DATABASES["default"]["ENGINE"] = "django.db.backends.postgresql"
 DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": env_int("DATABASE_POOL", 16), "timeout": 10}
@@ -95,7 +99,8 @@ if os.environ.get("ARBORWEB_TEST_DATABASE"):  # two test runs at once don't shar
     DATABASES["default"]["TEST"] = {"NAME": os.environ["ARBORWEB_TEST_DATABASE"]}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-REDIS_URL = os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0")
+REDIS_URL = os.environ.get("REDIS_URL") or "redis://127.0.0.1:6379/0"
+REDIS_PREFIX = os.environ.get("ARBORWEB_PREFIX", "arborweb")  # every key of ours starts with it; a test run has its own
 
 
 def celery_broker_url(url: str) -> str:
@@ -110,7 +115,7 @@ def celery_broker_url(url: str) -> str:
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        "CONFIG": {"hosts": [REDIS_URL], "prefix": os.environ.get("ARBORWEB_PREFIX", "arborweb")},
+        "CONFIG": {"hosts": [REDIS_URL], "prefix": REDIS_PREFIX},
     }
 }
 CELERY_BROKER_URL = celery_broker_url(REDIS_URL)
@@ -124,7 +129,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_timeout": 5,
     "socket_connect_timeout": 2,
     "max_retries": 1,
-    "global_keyprefix": os.environ.get("ARBORWEB_PREFIX", "arborweb") + ":",
+    "global_keyprefix": f"{REDIS_PREFIX}:",
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_PUBLISH_RETRY = False
@@ -208,7 +213,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,
 }
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL, "KEY_PREFIX": REDIS_PREFIX}}
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
 
 # --- Memory. Every limit a person can meet is stated here and in docs/limits.md.

@@ -1,0 +1,18 @@
+"""Every address of the site. What is under api/ is documented in docs/interfaces.md; sockets are in memory/ws_urls.py."""
+
+from django.contrib import admin
+from django.contrib.auth.views import LogoutView
+from django.urls import include, path
+
+from arborweb import views
+
+urlpatterns = [
+    path("", views.page, name="page"),
+    path("forests/<int:forest>/", views.page, name="forest"),
+    path("api/", include("memory.api.urls")),
+    path("admin/", admin.site.urls),
+    path("sign-in/", views.SignIn.as_view(), name="sign-in"),
+    path("sign-in/link/", views.SignInLink.as_view(), name="sign-in-link"),
+    path("sign-out/", LogoutView.as_view(), name="sign-out"),
+    path("healthz", views.healthz, name="healthz"),
+]
