@@ -1,0 +1,136 @@
+"""Interaction states as values: by id, by path, by time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from memory.engine.forest import Interaction
+
+# `topic` is the key of the state's tree; a tree planted a moment ago has none yet.
+_COLUMNS = """
+    s.id, s.position, s.parent_id, s.root_id, s.branch_id, s.depth, s.time, s.user_text, s.assistant_text,
+    s.node_summary, s.path_summary, coalesce(t.key, ''), s.entities, s.keywords, s.tokens, s.refined_at IS NOT NULL
+"""
+_FROM = "memory_interactionstate s LEFT JOIN memory_topic t ON t.root_id = s.root_id"
+
+
+def _interaction(row: Sequence[Any]) -> Interaction:
+    return Interaction(
+        id=row[0],
+        position=row[1],
+        parent=row[2],
+        root=row[3],
+        branch=row[4],
+        depth=row[5],
+        time=row[6],
+        user=row[7],
+        assistant=row[8],
+        node_summary=row[9],
+        path_summary=row[10],
+        topic=row[11],
+        entities=tuple(row[12]),
+        keywords=tuple(row[13]),
+        tokens=row[14],
+        refined=row[15],
+    )
+
+
+def select(sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Rows of one statement."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        return cursor.fetchall()
+
+
+def interactions(forest: int, ids: Iterable[int]) -> dict[int, Interaction]:
+    """The states of the forest with these ids; ids of other forests are simply not there."""
+    rows = select(f"SELECT {_COLUMNS} FROM {_FROM} WHERE s.forest_id = %s AND s.id = ANY(%s)", [forest, list(ids)])
+    return {row[0]: _interaction(row) for row in rows}
+
+
+def path(forest: int, state: int | None) -> list[Interaction]:
+    """Root → `state`, both included; empty for None."""
+    if state is None:
+        return []
+    rows = select(
+        f"""
+        WITH RECURSIVE up(id, parent_id) AS (
+            SELECT id, parent_id FROM memory_interactionstate WHERE forest_id = %s AND id = %s
+            UNION ALL
+            SELECT p.id, p.parent_id FROM memory_interactionstate p JOIN up ON p.id = up.parent_id
+        )
+        SELECT {_COLUMNS} FROM {_FROM} WHERE s.id IN (SELECT id FROM up) ORDER BY s.depth
+        """,
+        [forest, state],
+    )
+    return [_interaction(row) for row in rows]
+
+
+def path_ids(forest: int, state: int | None) -> list[int]:
+    """Ids of the path root → `state`; empty for None."""
+    if state is None:
+        return []
+    rows = select(
+        """
+        WITH RECURSIVE up(id, parent_id, depth) AS (
+            SELECT id, parent_id, depth FROM memory_interactionstate WHERE forest_id = %s AND id = %s
+            UNION ALL
+            SELECT p.id, p.parent_id, p.depth FROM memory_interactionstate p JOIN up ON p.id = up.parent_id
+        )
+        SELECT id FROM up ORDER BY depth
+        """,
+        [forest, state],
+    )
+    return [row[0] for row in rows]
+
+
+def tips(forest: int, branches: Iterable[int], as_of: int | None = None) -> dict[int, Interaction]:
+    """The last state of each of these branches, by branch id."""
+    rows = select(
+        f"""
+        SELECT DISTINCT ON (s.branch_id) {_COLUMNS} FROM {_FROM}
+        WHERE s.forest_id = %s AND s.branch_id = ANY(%s) AND s.position <= %s
+        ORDER BY s.branch_id, s.position DESC
+        """,
+        [forest, list(branches), until(as_of)],
+    )
+    return {row[4]: _interaction(row) for row in rows}
+
+
+def latest(forest: int, as_of: int | None = None) -> Interaction | None:
+    """The newest state at `as_of` (a position)."""
+    rows = select(
+        f"SELECT {_COLUMNS} FROM {_FROM} WHERE s.forest_id = %s AND s.position <= %s ORDER BY s.position DESC LIMIT 1",
+        [forest, until(as_of)],
+    )
+    return _interaction(rows[0]) if rows else None
+
+
+def between(forest: int, start: datetime, end: datetime, limit: int, as_of: int | None = None) -> list[int]:
+    """Ids of the states whose turn was sent in [start, end), newest first, at most `limit`."""
+    rows = select(
+        "SELECT id FROM memory_interactionstate WHERE forest_id = %s AND time >= %s AND time < %s AND position <= %s ORDER BY position DESC LIMIT %s",
+        [forest, start, end, until(as_of), limit],
+    )
+    return [row[0] for row in rows]
+
+
+def names(forest: int, ids: Iterable[int]) -> dict[int, str]:
+    """The ids under which a replay, an import or a sender knows these states (client ids we made up ourselves are left out)."""
+    rows = select(
+        """
+        SELECT s.id, t.client_id FROM memory_interactionstate s JOIN memory_turn t ON t.id = s.turn_id
+        WHERE s.forest_id = %s AND s.id = ANY(%s) AND t.origin <> 'chat'
+        """,
+        [forest, list(ids)],
+    )
+    return dict(rows)
+
+
+def until(as_of: int | None) -> int:
+    """`as_of` as a bound every position is below when it isn't given."""
+    return 2**62 if as_of is None else as_of
