@@ -9,6 +9,11 @@ import sys
 WITHOUT_SERVICES = {"up", "help", "version", "check", "collectstatic", "findstatic", "diffsettings", "startapp"}
 
 
+def starts(arguments: list[str], command: str) -> bool:
+    """Whether the command line runs this command, not its help."""
+    return arguments[:1] == [command] and not {"-h", "--help"} & set(arguments)
+
+
 def needs_services(arguments: list[str]) -> bool:
     """Whether the command line names a command that uses the database or Valkey."""
     if not arguments or arguments[0].startswith("-") or {"-h", "--help"} & set(arguments):
@@ -22,6 +27,10 @@ def main() -> None:
     from arborweb.home import ServiceError
 
     try:
+        if starts(sys.argv[1:], "up"):
+            from arborweb import supervisor
+
+            supervisor.prepare()
         with attach_or_start() if needs_services(sys.argv[1:]) else contextlib.nullcontext():
             from django.core.management import execute_from_command_line
 

@@ -1,0 +1,42 @@
+"""One web process: `python -m arborweb.web [--fd N]`, on a socket its parent bound, or on HOST and PORT.
+
+uvicorn's own --fd takes every socket for a UNIX one, and then leaves Nagle's algorithm on, which holds back small deltas; hence this start.
+There is no access log: sign-in links are addresses, and keys never reach a log.
+"""
+
+import argparse
+import os
+import socket
+import sys
+
+import uvicorn
+
+DRAIN_SECONDS = 10
+LARGEST_FRAME = 64 * 1024
+
+
+def main(arguments: list[str]) -> None:
+    """Serve until SIGTERM, then stop accepting, let requests end, drain running answers (the lifespan's end), and return."""
+    parser = argparse.ArgumentParser(prog="python -m arborweb.web", description=__doc__)
+    parser.add_argument("--fd", type=int, help="a listening socket inherited from the parent")
+    inherited = parser.parse_args(arguments).fd
+    config = uvicorn.Config(
+        "arborweb.asgi:application",
+        host=os.environ.get("HOST") or "127.0.0.1",
+        port=int(os.environ.get("PORT") or 8000),
+        ws="websockets",
+        ws_max_size=LARGEST_FRAME,
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+    )
+    server = uvicorn.Server(config)
+    server.run(sockets=None if inherited is None else [socket.socket(fileno=inherited)])
+    if not server.started:
+        sys.exit(3)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

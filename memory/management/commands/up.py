@@ -1,0 +1,43 @@
+"""`manage.py up`: all of ArborWeb on this machine, until Ctrl-C."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from arborweb import supervisor
+from arborweb.home import ServiceError
+from memory.actions.sign_in_link import first_person, sign_in_link
+
+
+class Command(BaseCommand):
+    help = "Run ArborWeb here: services, migrations, web, worker and beat. Settings are in docs/settings.md; Ctrl-C stops everything."
+    requires_system_checks = ()  # migrations and checks would load everything twice; `manage.py check` does it apart
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        for warning in missing():
+            self.stderr.write(warning)
+        supervisor.prepare().run(migrate, lambda address: sign_in_link(address, first_person()))
+
+
+def missing() -> list[str]:
+    """What `make setup` builds and isn't there: without it ArborWeb runs, but not as it should."""
+    page = settings.BASE_DIR / "static" / "build" / "app.js"
+    return [] if page.exists() else ["The page is not built, so only the interfaces work. Run `make setup`, then start again."]
+
+
+def migrate() -> None:
+    """Bring the database up to date; quick when it is."""
+    import psycopg
+
+    try:
+        psycopg.connect(settings.DATABASE_URL, connect_timeout=5).close()
+    except psycopg.OperationalError as error:
+        raise ServiceError(f"The database of DATABASE_URL doesn't answer: {error}") from None
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        call_command("migrate", interactive=False, verbosity=0, skip_checks=True)
+    connection.close()
