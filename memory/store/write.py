@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from django.db import connection, transaction
+from django.db.models import Max
 from django.utils import timezone
 
 from memory.engine.forest import Candidate, Context, Decision
@@ -128,7 +129,7 @@ def commit_rough(turn: Turn, decision: Decision, rough: RoughCommit, generator: 
             StateLink.objects.create(forest=forest, state=state, parent_id=decision.second, weight=weight)
         if parent is None:
             # Its key comes with refinement; its place in the order of planting, and so its colour, is fixed now.
-            Topic.objects.create(forest=forest, root=state, order=Topic.objects.in_forest(forest).count())
+            Topic.objects.create(forest=forest, root=state, order=_next_order(forest))
         turn.status, turn.generator, turn.heartbeat_at = Turn.Status.ANSWERED, "", None
         turn.text = turn.partial = ""
         turn.answered_at = timezone.now()
@@ -172,6 +173,11 @@ def _insert_state(forest: Forest, turn: Turn, parent: InteractionState | None, r
     )
     state.save(force_insert=True)
     return state
+
+
+def _next_order(forest: Forest) -> int:
+    last = Topic.objects.in_forest(forest).aggregate(last=Max("order"))["last"]
+    return 0 if last is None else last + 1
 
 
 def _index(forest: Forest, state: InteractionState, rough: RoughCommit) -> None:

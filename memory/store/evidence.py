@@ -1,0 +1,128 @@
+"""Facts and records as values, and the retrieval of those a query may need (paper §3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from django.db.models import Q
+
+from memory.engine.forest import Evidence, EvidenceKind, Found
+from memory.models import EVIDENCE_MODELS, EvidenceRow
+from memory.store import read
+from memory.store.recall import half
+
+NEAREST = 40
+# All rows of so many slots or events are looked at for update pairs and computed answers.
+MATES = 400
+
+FIELDS: dict[str, tuple[str, ...]] = {
+    "fact": (),
+    "artifact": ("artifact_type", "topic", "item_text", "ordinal"),
+    "event": (
+        "event_type",
+        "object",
+        "quantity",
+        "unit",
+        "canonical_action",
+        "canonical_object",
+        "date_text",
+        "normalized_date",
+        "is_negated",
+        "countable",
+    ),
+    "mutable_state": ("key",),
+}
+
+
+def value(kind: EvidenceKind, row: EvidenceRow, as_of: int | None = None) -> Evidence:
+    """A row as the engine sees it; at `as_of` what was learned later hasn't happened."""
+    known_until, status, superseded_by = row.known_until, row.status, row.superseded_by_id
+    if as_of is not None and status == "superseded" and known_until is not None and known_until > as_of:
+        known_until, status, superseded_by = None, "current", None
+    return Evidence(
+        kind=kind,
+        id=row.pk,
+        text=row.text,
+        slot=row.slot,
+        subject=row.subject,
+        value=row.value,
+        asserted=row.asserted,
+        attribute_tag=row.attribute_tag,
+        entities=tuple(row.entities),
+        evidence=row.evidence,
+        sources=tuple(row.sources),
+        position=row.known_from,
+        known_until=known_until,
+        event_time=row.event_time,
+        valid_to=row.valid_to if status == "superseded" else None,
+        status=status,  # type: ignore[arg-type]
+        superseded_by=superseded_by,
+        pinned=row.pinned,
+        made_by=row.made_by,
+        fields={name: getattr(row, name) for name in FIELDS[kind]},
+    )
+
+
+def _rows(forest: int, kind: EvidenceKind, where: Q, as_of: int | None, limit: int) -> list[Evidence]:
+    rows = EVIDENCE_MODELS[kind].objects.in_forest(forest).filter(where).filter(known_from__lte=read.until(as_of)).order_by("-known_from", "id")[:limit]
+    return [value(kind, row, as_of) for row in rows]
+
+
+def nearest(forest: int, vector: np.ndarray, limit: int) -> dict[tuple[EvidenceKind, int], float]:
+    """The nearest facts and records as (kind, id) → cosine. The vector of a fact is that of its expanded key (fact + source turn)."""
+    query = half(vector)
+    rows = read.select(
+        """
+        SELECT kind, item, 1 - (vector <=> %s::halfvec) FROM memory_statevector
+        WHERE forest_id = %s AND kind = ANY(%s) ORDER BY vector <=> %s::halfvec LIMIT %s
+        """,
+        [query, forest, list(EVIDENCE_MODELS), query, limit],
+    )
+    return {(kind, item): similarity for kind, item, similarity in rows}
+
+
+def found(forest: int, vector: np.ndarray, lexical: Sequence[int], event_terms: Iterable[str] = (), as_of: int | None = None) -> list[Found]:
+    """Evidence near the query, evidence of the states that words found (`lexical`, best first), all values of the slots these touch,
+    and every event whose action or object is among `event_terms` (what a count has to count over)."""
+    near = nearest(forest, vector, NEAREST)
+    rank = {state: place for place, state in enumerate(lexical, 1)}
+    terms = list(event_terms)
+    brought: dict[tuple[EvidenceKind, int], Evidence] = {}
+    for kind in EVIDENCE_MODELS:
+        where = Q(pk__in=[item for near_kind, item in near if near_kind == kind]) | Q(state__in=list(rank))
+        for evidence in _rows(forest, kind, where, as_of, MATES):  # type: ignore[arg-type]
+            brought[evidence.kind, evidence.id] = evidence
+        slots = {evidence.slot for (of, _), evidence in brought.items() if of == kind and evidence.slot}
+        if slots:
+            for evidence in _rows(forest, kind, Q(slot__in=slots), as_of, MATES):  # type: ignore[arg-type]
+                brought.setdefault((evidence.kind, evidence.id), evidence)
+    if terms:
+        for evidence in _rows(forest, "event", Q(canonical_action__in=terms) | Q(canonical_object__in=terms), as_of, MATES):
+            brought.setdefault((evidence.kind, evidence.id), evidence)
+    return [
+        Found(evidence, near.get(key), min((rank[source] for source in evidence.sources if source in rank), default=None))
+        for key, evidence in sorted(brought.items())
+    ]
+
+
+def update_pairs(evidence: Iterable[Evidence]) -> list[tuple[Evidence, Evidence]]:
+    """(old, new) of every replaced value whose replacement is among `evidence` too, oldest first."""
+    known = {(item.kind, item.id): item for item in evidence}
+    pairs = [
+        (old, known[old.kind, old.superseded_by])
+        for old in known.values()
+        if old.status == "superseded" and old.superseded_by is not None and (old.kind, old.superseded_by) in known
+    ]
+    return sorted(pairs, key=lambda pair: (pair[1].position, pair[1].id))
+
+
+def fields_of(kind: str, fields: Any) -> dict[str, Any]:
+    """The typed columns of a proposal that its table has; an unknown one is an extractor's mistake and raises."""
+    unknown = set(fields) - set(FIELDS[kind])
+    if unknown:
+        raise ValueError(f"{kind} has no column {', '.join(sorted(unknown))}")
+    return dict(fields)
+
+

@@ -1,0 +1,217 @@
+"""The refined commit (DESIGN “Consistency” 3): one plan per state, applied once, under a lease that fences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+import numpy as np
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from memory.engine import revise
+from memory.engine.forest import EvidenceKind, Extraction, SlotEntry
+from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, InteractionState, Lease, PostingKind, Revision, StateVector, Topic, Turn
+from memory.store.evidence import fields_of
+from memory.store.recall import half
+from memory.store.write import add_postings
+
+LEASE_SECONDS = 10
+ATTEMPTS = 3
+
+
+class LeaseLost(Exception):
+    """Another worker has taken over; what this one still holds must not be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one state's refinement writes, worked out outside any transaction.
+
+    `vectors` maps (kind, number) to an embedding: ("branch", 0), ("topic", 0) and each proposal's (kind, its number).
+    """
+
+    state: int
+    version: str
+    extraction: Extraction
+    vectors: Mapping[tuple[str, int], np.ndarray]
+    topic_stems: tuple[str, ...]
+    entity_terms: Mapping[str, int]
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What a refined commit wrote: ids to show, none when it was done before."""
+
+    rows: tuple[tuple[EvidenceKind, int], ...]
+    revisions: tuple[int, ...]
+    touched_states: tuple[int, ...]
+
+
+def take_lease(forest: int, holder: str) -> int | None:
+    """The fencing token of a lease on this forest, or None while another holder shows signs of life."""
+    with transaction.atomic():
+        Lease.objects.get_or_create(forest_id=forest)
+        lease = Lease.objects.select_for_update().get(forest_id=forest)
+        now = timezone.now()
+        if lease.holder and lease.heartbeat_at is not None and now - lease.heartbeat_at < timedelta(seconds=LEASE_SECONDS):
+            return None
+        lease.holder, lease.token, lease.heartbeat_at, lease.progressed_at = holder, lease.token + 1, now, now
+        lease.save()
+        return lease.token
+
+
+def beat(forest: int, token: int) -> bool:
+    """A sign of life; False when the lease went to someone else."""
+    return bool(Lease.objects.filter(forest_id=forest, token=token).update(heartbeat_at=timezone.now()))
+
+
+def release(forest: int, token: int) -> None:
+    Lease.objects.filter(forest_id=forest, token=token).update(holder="", heartbeat_at=None)
+
+
+def pending() -> Q:
+    """States that wait for refinement; one that failed three times waits for a person's retry."""
+    return Q(refined_at__isnull=True) & (Q(refine_error__isnull=True) | Q(refine_error__attempts__lt=ATTEMPTS))
+
+
+def next_unrefined(forest: int, after: int) -> int | None:
+    """The earliest state beyond position `after` that waits."""
+    rows = InteractionState.objects.in_forest(forest).filter(pending(), position__gt=after).order_by("position").values_list("pk", flat=True)
+    return rows.first()
+
+
+def moving(forest: int) -> bool:
+    """Whether a live lease shows progress on this forest, so that waiting for it makes sense (S3)."""
+    fresh = timezone.now() - timedelta(seconds=3)
+    return Lease.objects.filter(forest_id=forest, heartbeat_at__gte=fresh, progressed_at__gte=fresh).exclude(holder="").exists()
+
+
+def fail(state: int, code: str, message: str) -> None:
+    """Write a failed extraction on the state: visible, to be tried again, never “nothing to remember” (W7)."""
+    row = InteractionState.objects.only("refine_error").get(pk=state)
+    attempts = (row.refine_error or {}).get("attempts", 0) + 1
+    InteractionState.objects.filter(pk=state).update(
+        refine_error={"code": code, "message": message, "attempts": attempts, "at": timezone.now().isoformat()},
+    )
+
+
+def apply(forest: int, token: int, plan: Plan) -> Applied | None:
+    """Write a plan in one transaction; None when this version of the extractors has refined the state before, or it is gone.
+
+    Raises LeaseLost.
+    """
+    with transaction.atomic():
+        Forest.objects.select_for_update().only("pk").get(pk=forest)
+        lease = Lease.objects.select_for_update().get(forest_id=forest)
+        if lease.token != token:
+            raise LeaseLost
+        state = InteractionState.objects.select_for_update().in_forest(forest).filter(pk=plan.state).first()
+        if state is None or state.refined_by == plan.version:
+            return None
+        extraction = plan.extraction
+        rows = _write_evidence(state, plan)
+        revisions, touched = resolve_slots(forest, {(kind, row.slot) for kind, row in rows if row.slot}, state)
+        state.node_summary, state.path_summary = extraction.node_summary, extraction.path_summary
+        state.entities, state.keywords = list(extraction.entities), list(extraction.keywords)
+        state.refined_at, state.refined_by, state.refine_error = timezone.now(), plan.version, None
+        state.save(update_fields=["node_summary", "path_summary", "entities", "keywords", "refined_at", "refined_by", "refine_error"])
+        _name_tree(state, plan)
+        _write_vectors(state, plan, rows)
+        add_postings(forest, state.pk, state.length, [(int(PostingKind.ENTITY), term, count) for term, count in plan.entity_terms.items()])
+        turn = state.turn
+        turn.status = Turn.Status.REFINED
+        turn.timings = {**turn.timings, "refine_ms": round(plan.milliseconds, 1)}
+        turn.save(update_fields=["status", "timings"])
+        Lease.objects.filter(pk=lease.pk).update(position=state.position, progressed_at=timezone.now(), heartbeat_at=timezone.now())
+    return Applied(tuple((kind, row.pk) for kind, row in rows), tuple(revisions), tuple(touched))
+
+
+def _write_evidence(state: InteractionState, plan: Plan) -> list[tuple[EvidenceKind, EvidenceRow]]:
+    rows: list[tuple[EvidenceKind, EvidenceRow]] = []
+    for number, proposal in enumerate(plan.extraction.proposals):
+        row, _ = EVIDENCE_MODELS[proposal.kind].objects.get_or_create(
+            state=state,
+            number=number,
+            made_by="rule",
+            defaults={
+                "forest_id": state.forest_id,
+                "sources": [state.pk],
+                "text": proposal.text,
+                "slot": proposal.slot[:200],
+                "subject": proposal.subject[:200],
+                "value": proposal.value,
+                "asserted": proposal.asserted,
+                "attribute_tag": proposal.attribute_tag,
+                "entities": list(proposal.entities),
+                "evidence": proposal.evidence,
+                "event_time": proposal.event_time or state.time,
+                "known_from": state.position,
+                **fields_of(proposal.kind, proposal.fields),
+            },
+        )
+        rows.append((proposal.kind, row))
+    return rows
+
+
+def resolve_slots(forest: int, slots: Iterable[tuple[EvidenceKind, str]], state: InteractionState | None) -> tuple[list[int], set[int]]:
+    """Decide anew which value of each slot holds, from all its values at once: the order of arrival plays no part (W6, D3).
+
+    Returns the ids of new revisions and of the states whose evidence changed. Call it inside a transaction.
+    """
+    revisions: list[int] = []
+    touched: set[int] = set()
+    for kind, slot in sorted(slots):
+        model = EVIDENCE_MODELS[kind]
+        rows: dict[int, EvidenceRow] = {row.pk: row for row in model.objects.select_for_update().in_forest(forest).filter(slot=slot).order_by("pk")}
+        entries = [
+            SlotEntry(row.pk, row.value, row.event_time, row.known_from, row.asserted, row.status, row.pinned)  # type: ignore[arg-type]
+            for row in rows.values()
+        ]
+        for outcome in revise.resolve(entries):
+            row = rows[outcome.id]
+            if (row.status, row.superseded_by_id) == (outcome.status, outcome.superseded_by):
+                continue
+            row.status, row.superseded_by_id = outcome.status, outcome.superseded_by
+            row.valid_to, row.known_until = outcome.valid_to, outcome.known_until
+            row.save(update_fields=["status", "superseded_by", "valid_to", "known_until"])
+            touched.add(row.state_id)
+            if outcome.superseded_by is not None:
+                touched.add(rows[outcome.superseded_by].state_id)
+                revision, created = Revision.objects.get_or_create(
+                    kind=kind,
+                    old_item=row.pk,
+                    new_item=outcome.superseded_by,
+                    verdict=Revision.Verdict.SUPERSEDED,
+                    defaults={"forest_id": forest, "slot": slot, "state_id": rows[outcome.superseded_by].state_id},
+                )
+                if created:
+                    revisions.append(revision.pk)
+    return revisions, touched
+
+
+def _name_tree(state: InteractionState, plan: Plan) -> None:
+    extraction = plan.extraction
+    topic = Topic.objects.filter(root_id=state.root_id).first()
+    if topic is None or not extraction.topic:
+        return
+    topic.key = extraction.topic[:200]
+    topic.variants = sorted({*topic.variants, *(variant[:200] for variant in extraction.topic_variants)})
+    topic.stems = sorted({*topic.stems, *plan.topic_stems})
+    topic.save(update_fields=["key", "variants", "stems"])
+    add_postings(state.forest_id, state.root_id, len(topic.stems), [(int(PostingKind.TOPIC), stem, 1) for stem in plan.topic_stems])
+
+
+def _write_vectors(state: InteractionState, plan: Plan, rows: list[tuple[EvidenceKind, EvidenceRow]]) -> None:
+    ids = {(str(kind), number): row.pk for number, (kind, row) in enumerate(rows)}
+    for (kind, number), vector in plan.vectors.items():
+        owner = state.root_id if kind == StateVector.Kind.TOPIC else state.pk
+        StateVector.objects.update_or_create(
+            state_id=owner,
+            kind=kind,
+            item=ids.get((kind, number), 0),
+            defaults={"forest_id": state.forest_id, "vector": half(vector)},
+        )
