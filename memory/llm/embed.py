@@ -1,0 +1,86 @@
+"""The local embedder: MiniLM, int8, one ONNX thread (two were slower), built by `memory.llm.build_model`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from django.conf import settings
+from numpy.typing import NDArray
+
+from memory.llm import build_model
+
+if TYPE_CHECKING:
+    import onnxruntime  # type: ignore[import-untyped]
+    import tokenizers
+
+
+class ModelMissingError(RuntimeError):
+    """The embedding model isn't on this machine, or isn't the one this version builds; the message says what to do."""
+
+
+class Embedder:
+    """Texts → unit vectors. What a forest pins is `identity`, `dimensions` and `weights_hash` (R4).
+
+    Thread-safe; the model is opened at the first use, not before.
+    """
+
+    identity = build_model.IDENTITY
+    dimensions = build_model.DIMENSIONS
+    weights_hash = build_model.WEIGHTS_HASH
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._opening = threading.Lock()
+        self._opened: tuple[tokenizers.Tokenizer, onnxruntime.InferenceSession] | None = None
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """float32 (n, 384), rows of length 1, so a dot product is a cosine; a text counts up to its 256th token.
+
+        Each text runs alone: in a batch, int8 quantisation would let its neighbours change its vector in the third decimal, and a rebuilt
+        forest must equal the first (D2). It costs nothing either: no padding. Raises ModelMissingError.
+        """
+        tokenizer, session = self._open()
+        vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        for row, text in enumerate(texts):
+            encoding = tokenizer.encode(_clean(text))
+            feed = {"input_ids": np.array([encoding.ids], dtype=np.int64), "attention_mask": np.array([encoding.attention_mask], dtype=np.int64)}
+            vectors[row] = session.run(None, feed)[0][0]
+        return vectors
+
+    def _open(self) -> tuple[tokenizers.Tokenizer, onnxruntime.InferenceSession]:
+        with self._opening:
+            if self._opened is None:
+                self._opened = _load(self.directory)
+            return self._opened
+
+
+def _load(directory: Path) -> tuple[tokenizers.Tokenizer, onnxruntime.InferenceSession]:
+    import onnxruntime  # type: ignore[import-untyped]
+    import tokenizers
+
+    if not build_model.is_built(directory):
+        raise ModelMissingError(f"The embedding model isn't built in {directory}, or is of another version. Run `make setup`.")
+    tokenizer = tokenizers.Tokenizer.from_file(str(directory / build_model.TOKENIZER_FILE))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(build_model.MAX_TOKENS)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(str(directory / build_model.MODEL_FILE), options, providers=["CPUExecutionProvider"])
+    return tokenizer, session
+
+
+def _clean(text: str) -> str:
+    """Text the tokenizer accepts: it refuses lone surrogates, which reach us in broken JSON."""
+    return text.encode("utf-8", "replace").decode()
+
+
+@lru_cache(maxsize=1)
+def embedder() -> Embedder:
+    """The embedder of this process, on the model in settings.MODEL_DIR."""
+    return Embedder(Path(settings.MODEL_DIR))
