@@ -8,6 +8,7 @@ import collections
 import contextlib
 import fcntl
 import http.client
+import json
 import os
 import signal
 import socket
@@ -198,8 +199,6 @@ class Supervisor:
             time.sleep(TICK_SECONDS)
 
     def _health(self) -> dict[str, str] | None:
-        import json
-
         connection = http.client.HTTPConnection(urlsplit(self.address).netloc, timeout=3)
         try:
             connection.request("GET", "/healthz", headers={"Host": "localhost"})
