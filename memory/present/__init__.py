@@ -1,0 +1,27 @@
+"""Rows → the JSON of docs/interfaces.md, for REST, socket messages and exports alike. Reads only; takes rows the caller may see."""
+
+from memory.present.evidence import evidence_json, evidence_list, revision_json, revision_list
+from memory.present.forests import forest_json, forest_list, job_json, me_json
+from memory.present.states import state_json, state_row, state_rows, tree_row, tree_rows
+from memory.present.turns import chips, decision_json, trace_json, turn_json, turn_list
+
+__all__ = [
+    "chips",
+    "decision_json",
+    "evidence_json",
+    "evidence_list",
+    "forest_json",
+    "forest_list",
+    "job_json",
+    "me_json",
+    "revision_json",
+    "revision_list",
+    "state_json",
+    "state_row",
+    "state_rows",
+    "trace_json",
+    "tree_row",
+    "tree_rows",
+    "turn_json",
+    "turn_list",
+]

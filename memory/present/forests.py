@@ -1,0 +1,86 @@
+"""Forests, jobs and the signed-in person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Count, QuerySet
+
+from memory.models import AtomicFact, EvidenceRow, Forest, InteractionState, Job, Profile, Turn
+from memory.present.words import Json, iso
+
+
+def _counts(rows: QuerySet[Any], ids: list[int]) -> dict[int, int]:
+    return dict(rows.filter(forest__in=ids).order_by().values_list("forest").annotate(n=Count("id")))
+
+
+def forest_list(forests: QuerySet[Forest] | Iterable[Forest]) -> list[Json]:
+    """Forests with their counts; six queries however many."""
+    found = list(forests)
+    ids = [forest.pk for forest in found]
+    states = _counts(InteractionState.objects.all(), ids)
+    trees = _counts(InteractionState.objects.filter(parent__isnull=True), ids)
+    pending = _counts(InteractionState.objects.filter(refined_at__isnull=True), ids)
+    turns = _counts(Turn.objects.all(), ids)
+    facts = _counts(AtomicFact.objects.filter(status=EvidenceRow.Status.CURRENT), ids)
+    return [
+        {
+            "id": forest.pk,
+            "name": forest.name,
+            "time_zone": forest.time_zone,
+            "created_at": iso(forest.created_at),
+            "active_state": forest.active_state_id,
+            "version": forest.version,
+            "counts": {
+                "states": states.get(forest.pk, 0),
+                "trees": trees.get(forest.pk, 0),
+                "turns": turns.get(forest.pk, 0),
+                "facts": facts.get(forest.pk, 0),
+                "pending": pending.get(forest.pk, 0),
+            },
+            "sample": forest.sample,
+        }
+        for forest in found
+    ]
+
+
+def forest_json(forest: Forest) -> Json:
+    """One forest."""
+    return forest_list([forest])[0]
+
+
+def job_json(job: Job) -> Json:
+    """Progress of long work."""
+    return {
+        "id": job.pk,
+        "kind": job.kind,
+        "status": job.status,
+        "done": job.done,
+        "total": job.total,
+        "message": job.message,
+        "forest": job.forest_id,
+        "error": job.error,
+    }
+
+
+def me_json(person: Any) -> Json:
+    """The signed-in person, their settings and the limits the page needs to know."""
+    profile = Profile.objects.filter(owner_id=person.pk).first() or Profile(owner_id=person.pk)
+    return {
+        "id": person.pk,
+        "username": person.get_username(),
+        "is_staff": person.is_staff,
+        "time_zone": profile.time_zone,
+        "evidence_budget": profile.evidence_budget or settings.EVIDENCE_BUDGET,
+        "model": _model_name(),
+        "max_turn_bytes": settings.MAX_TURN_BYTES,
+    }
+
+
+def _model_name() -> str:
+    """What answers: the name of the model, or `offline`. The key and the address stay in the settings."""
+    if not settings.OPENAI_BASE_URL:
+        return "offline"
+    return str(getattr(settings, "ANSWER_MODEL", "") or "connected")

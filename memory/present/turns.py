@@ -1,0 +1,163 @@
+"""Turns, and the trace that says why one went where it went and what the model saw."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.db.models import Func, JSONField, QuerySet, Value
+
+from memory.models import EVIDENCE_MODELS, ContextTrace, InteractionState, RoutingDecision, Turn
+from memory.present.states import crumbs
+from memory.present.words import Json, iso, shorten
+
+CHIPS = 12
+# The score parts in the order of the legend. Another ranker's parts follow, called by their key.
+PARTS = {"meaning": "Meaning", "words": "Words and names", "path": "Path", "cue": "Cue", "recency": "Recency"}
+EVIDENCE_ITEMS = "$[*].items[*] ? (" + " || ".join(f'@.kind == "{kind}"' for kind in EVIDENCE_MODELS) + ")"
+
+
+class GivenEvidence(Func):
+    """The facts and records among the items of a trace's blocks, picked out in the database: the rest is long and not needed."""
+
+    function = "jsonb_path_query_array"
+    template = "%(function)s(%(expressions)s::jsonpath)"
+    output_field = JSONField()
+
+
+def turn_list(turns: QuerySet[Turn] | Iterable[Turn]) -> list[Json]:
+    """Turns of one forest in the order given, with crumb, decision and chips; about ten queries however many."""
+    if isinstance(turns, QuerySet):
+        turns = turns.select_related("state", "decision__chosen")
+    found = list(turns)
+    ids = [turn.pk for turn in found]
+    given = dict(ContextTrace.objects.filter(turn__in=ids).annotate(given=GivenEvidence("blocks", Value(EVIDENCE_ITEMS))).values_list("turn_id", "given"))
+    texts = _evidence_texts(item for items in given.values() for item in items)
+    ends = {turn.pk: _parent(turn) for turn in found}
+    ways = crumbs(end for end in ends.values() if end is not None)
+    return [_turn(turn, ways.get(ends[turn.pk] or 0, []), _chips(given.get(turn.pk, []), texts)) for turn in found]
+
+
+def _turn(turn: Turn, crumb: list[Json], given: list[Json]) -> Json:
+    state, decision = _state(turn), _decision(turn)
+    return {
+        "id": turn.pk,
+        "client_id": turn.client_id,
+        "origin": turn.origin,
+        "status": turn.status,
+        "text": state.user_text if state else turn.text,
+        "answer": state.assistant_text if state else "",
+        "partial": turn.partial,
+        "seq": turn.seq,
+        "state": state.pk if state else None,
+        "sent_at": iso(turn.sent_at),
+        "answered_at": iso(turn.answered_at),
+        "refined_at": iso(state.refined_at) if state else None,
+        "error": turn.error or (state.refine_error if state else None),
+        "crumb": crumb,
+        "decision": decision_json(decision, state) if decision else None,
+        "chips": given,
+    }
+
+
+def turn_json(turn: Turn) -> Json:
+    """One turn."""
+    return turn_list([turn])[0]
+
+
+def _state(turn: Turn) -> InteractionState | None:
+    return getattr(turn, "state", None)
+
+
+def _decision(turn: Turn) -> RoutingDecision | None:
+    return getattr(turn, "decision", None)
+
+
+def _parent(turn: Turn) -> int | None:
+    """Where the turn hangs now, or is about to."""
+    state, decision = _state(turn), _decision(turn)
+    if state:
+        return state.parent_id
+    return decision.chosen_id if decision else None
+
+
+def decision_json(decision: RoutingDecision, state: InteractionState | None = None) -> Json:
+    """A decision as a turn carries it. `root` is null only for a new root that isn't committed yet."""
+    chosen = decision.chosen
+    return {
+        "method": decision.method,
+        "parent": decision.chosen_id,
+        "root": state.root_id if state else chosen.root_id if chosen else None,
+        "probability": decision.probability,
+        "unsure": decision.unsure,
+    }
+
+
+def chips(blocks: Sequence[Json]) -> list[Json]:
+    """The evidence an answer was given, as chips: `blocks` as stored in a context trace. What was deleted since is left out."""
+    given = [item for block in blocks for item in block["items"] if item["kind"] in EVIDENCE_MODELS]
+    return _chips(given, _evidence_texts(given))
+
+
+def _evidence_texts(items: Iterable[Json]) -> dict[tuple[str, int], tuple[str, int, str]]:
+    """(kind, id) → text, source state and quoted words, of what still exists."""
+    wanted: dict[str, set[int]] = defaultdict(set)
+    for item in items:
+        if item.get("id") is not None:
+            wanted[item["kind"]].add(item["id"])
+    return {
+        (kind, pk): (text, state, quote)
+        for kind, ids in wanted.items()
+        for pk, text, state, quote in EVIDENCE_MODELS[kind].objects.filter(pk__in=ids).values_list("pk", "text", "state_id", "evidence")
+    }
+
+
+def _chips(items: Iterable[Json], texts: dict[tuple[str, int], tuple[str, int, str]]) -> list[Json]:
+    known = dict.fromkeys((item["kind"], item["id"]) for item in items if (item["kind"], item.get("id")) in texts)
+    shown = [(kind, pk, *texts[kind, pk]) for kind, pk in list(known)[:CHIPS]]
+    return [{"kind": kind, "id": pk, "label": shorten(text), "state": state, "quote": quote} for kind, pk, text, state, quote in shown]
+
+
+def trace_json(turn: Turn) -> Json:
+    """Why the turn went there, what the model saw, what it took."""
+    state, decision = _state(turn), _decision(turn)
+    context: ContextTrace | None = getattr(turn, "context", None)
+    return {
+        "turn": turn.pk,
+        "position": state.position if state else None,
+        "text": state.user_text if state else turn.text,
+        "time": iso(turn.sent_at),
+        "decision": _trace_decision(decision, state) if decision else None,
+        "context": _trace_context(context) if context else None,
+        "timings": turn.timings,
+        "tokens": {"input": turn.input_tokens, "output": turn.output_tokens},
+    }
+
+
+def _trace_decision(decision: RoutingDecision, state: InteractionState | None) -> Json:
+    short = decision_json(decision, state)
+    return {
+        "method": decision.method,
+        "chosen": decision.chosen_id,
+        "root": short["root"],
+        "probability": decision.probability,
+        "margin": decision.margin,
+        "unsure": decision.unsure,
+        "threshold": decision.threshold,
+        "why": decision.why,
+        "corrected_by": decision.corrected_by.get_username() if decision.corrected_by else None,
+        "parts": [{"key": key, "label": label} for key, label in _parts(decision.candidates)],
+        "candidates": decision.candidates,
+    }
+
+
+def _parts(candidates: Iterable[Json]) -> Iterable[tuple[str, str]]:
+    used: dict[str, Any] = {key: None for candidate in candidates for key in candidate.get("parts", {})}
+    yield from PARTS.items()
+    yield from ((key, key.replace("_", " ").capitalize()) for key in used if key not in PARTS)
+
+
+def _trace_context(context: ContextTrace) -> Json:
+    names = ("budget", "tokens", "instructions_tokens", "input_tokens", "blocks", "cut", "messages_hash", "messages")
+    return {name: getattr(context, name) for name in names}
