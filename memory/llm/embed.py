@@ -60,7 +60,7 @@ class Embedder:
 
 
 def _load(directory: Path) -> tuple[tokenizers.Tokenizer, onnxruntime.InferenceSession]:
-    import onnxruntime  # type: ignore[import-untyped]
+    import onnxruntime
     import tokenizers
 
     if not build_model.is_built(directory):

@@ -1,0 +1,131 @@
+"""Which value of a slot holds: rule W6 as a pure function of the set of all its values.
+
+Nothing is remembered between calls, so neither the order in which values arrived nor what was deleted since can leave a trace: take the newest
+away, resolve again, and the older one holds (D3).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+
+from memory.engine.forest import SlotEntry, SlotOutcome
+
+SEPARATOR = "|"
+_CURRENCIES = {
+    "€": "eur",
+    "$": "usd",
+    "£": "gbp",
+    "¥": "jpy",
+    "euro": "eur",
+    "euros": "eur",
+    "dollars": "usd",
+    "dollar": "usd",
+    "pounds": "gbp",
+    "pound": "gbp",
+}
+_AMOUNT = re.compile(
+    r"(?P<before>[€$£¥]|eur|usd|gbp|chf)?\s*(?P<number>\d[\d,.'\u00a0\u202f ]*)(?P<kilo>k\b)?\s*(?P<after>[€$£¥]|[a-zäöüß°%²]*)", re.IGNORECASE
+)
+_FILLER = re.compile(r"\b(?:a|an|the|about|around|roughly|approximately|exactly|now|currently)\b")
+_BLANKS = re.compile(r"\s+")
+
+
+def slot(subject: str, attribute: str) -> str:
+    """The name of a single-valued attribute: `kitchen|budget`. Case and blanks don't tell two slots apart; empty when either half is."""
+    halves = [_BLANKS.sub(" ", unicodedata.normalize("NFKC", half).casefold().replace(SEPARATOR, " ")).strip() for half in (subject, attribute)]
+    return SEPARATOR.join(halves)[:200] if all(halves) else ""
+
+
+def same_slot(one: str, other: str) -> bool:
+    """Whether two slots are one attribute of one thing; the empty slot is nobody's."""
+    return bool(one) and slot(*_halves(one)) == slot(*_halves(other))
+
+
+def _halves(name: str) -> tuple[str, str]:
+    subject, _, attribute = name.partition(SEPARATOR)
+    return subject, attribute
+
+
+def normalize(value: str) -> str:
+    """A value as it is compared: “€ 21,500.00”, “21.5k euros” and “21500 EUR” are one; so are “The Moreaus” and “moreaus.”."""
+    text = _BLANKS.sub(" ", unicodedata.normalize("NFKC", value).casefold()).strip(" .,;:!?\"'“”‘’")
+    amount = _AMOUNT.fullmatch(_FILLER.sub("", text).strip())
+    if amount and (number := _decimal(amount["number"])) is not None:
+        if amount["kilo"]:
+            number *= 1000
+        unit = amount["before"] or amount["after"] or ""
+        return f"{_plain(number)} {_CURRENCIES.get(unit, unit)}".strip()
+    return _BLANKS.sub(" ", _FILLER.sub(" ", re.sub(r"[^\w\s:%€$£¥+/.-]", " ", text))).strip()
+
+
+def _decimal(text: str) -> Decimal | None:
+    """A number with grouping by comma, point, apostrophe or blank: a last group of three is a group, anything else decimals."""
+    text = re.sub(r"['\u00a0\u202f ]", "", text).rstrip(".,")
+    if re.fullmatch(r"\d{1,3}([.,]\d{3})+", text):
+        text = re.sub(r"[.,]", "", text)
+    elif "," in text and "." in text:
+        decimal_mark = max(",", ".", key=text.rfind)
+        text = text.replace("," if decimal_mark == "." else ".", "").replace(decimal_mark, ".")
+    else:
+        text = text.replace(",", ".")
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return None
+
+
+def _plain(number: Decimal) -> str:
+    return f"{number.normalize():f}"
+
+
+def takes_part(entry: SlotEntry) -> bool:
+    """Whether a value counts at all: asserted, and neither retracted nor quarantined by a person."""
+    return entry.asserted and entry.status in ("current", "superseded")
+
+
+def _order(entry: SlotEntry) -> tuple[object, ...]:
+    return (entry.event_time, entry.position, entry.id)
+
+
+def supersedes(new: SlotEntry, old: SlotEntry) -> bool:
+    """Whether `new` replaces `old`, both values of one slot (W6): another value, asserted, later in the world; a pinned value is never replaced."""
+    return why_not(new, old) == ""
+
+
+def why_not(new: SlotEntry, old: SlotEntry) -> str:
+    """Why `new` doesn't replace `old`, in words for the page; empty when it does."""
+    if not new.asserted:
+        return "it was a plan or a guess, not a statement"
+    if not old.asserted:
+        return "the earlier one was a plan or a guess"
+    if new.status in ("retracted", "quarantined"):
+        return f"it was {new.status}"
+    if old.status in ("retracted", "quarantined"):
+        return f"the earlier one was {old.status}"
+    if old.pinned:
+        return "the earlier one is pinned"
+    if normalize(new.value) == normalize(old.value):
+        return "the value is the same"
+    if _order(new) <= _order(old):  # type: ignore[operator]
+        return "it held earlier"
+    return ""
+
+
+def resolve(entries: Sequence[SlotEntry]) -> list[SlotOutcome]:
+    """What holds of all values of one slot, in the order given; the outcome depends on the set alone.
+
+    A value is replaced by the next later one that differs from it. `valid_to` is when that one became so, `known_until` the position at
+    which both were known. Values that don't take part keep their status and replace nothing.
+    """
+    timeline = sorted((entry for entry in entries if takes_part(entry)), key=_order)  # type: ignore[arg-type]
+    outcomes = {entry.id: SlotOutcome(entry.id, entry.status, None, None, None) for entry in entries}
+    for place, old in enumerate(timeline):
+        new = next((later for later in timeline[place + 1 :] if supersedes(later, old)), None)
+        if new is None:
+            outcomes[old.id] = SlotOutcome(old.id, "current", None, None, None)
+        else:
+            outcomes[old.id] = SlotOutcome(old.id, "superseded", new.id, new.event_time, max(old.position, new.position))
+    return [outcomes[entry.id] for entry in entries]

@@ -1,0 +1,68 @@
+"""What the rest of ArborWeb knows of a language model: it answers in pieces, and it reads what a turn teaches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Protocol
+
+from django.conf import settings
+
+from memory.engine.forest import Context, Decision, Extraction, Interaction, Pool
+from memory.engine.query import Query
+
+Message = Mapping[str, str]
+
+
+class ModelError(RuntimeError):
+    """The model could not answer. `code` is stable, `action` says what a person can do; neither holds a key or a memory (M8)."""
+
+    def __init__(self, code: str, message: str, action: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.action = action
+
+
+class IncompleteAnswerError(ModelError):
+    """The stream broke or ended without saying it was finished: what came so far is no whole answer (M2)."""
+
+
+class LanguageModel(Protocol):
+    """One interface for the offline engine and an endpoint; `name` is shown to people and kept with the turn."""
+
+    @property
+    def name(self) -> str: ...
+
+    def stream_answer(
+        self, messages: Sequence[Message], context: Context, query: Query, decision: Decision, pool: Pool, *, now: datetime, zone: str
+    ) -> AsyncIterator[str]:
+        """Pieces of the answer, none empty; their concatenation is the answer. Raises ModelError, IncompleteAnswerError when it broke midway."""
+        ...
+
+    def extract(self, interaction: Interaction, path: Sequence[Interaction], *, zone: str, topic: str) -> Extraction:
+        """What one committed interaction teaches (paper §3.4); `path` runs from its root to its parent. Never half a result: it raises (W7)."""
+        ...
+
+    @property
+    def extractors(self) -> str:
+        """The version of what `extract` does: a state refined by another one may be refined again (W3)."""
+        ...
+
+
+@lru_cache(maxsize=4)
+def _model(base_url: str, name: str) -> LanguageModel:
+    if not base_url:
+        from memory.llm.offline import OfflineModel
+
+        return OfflineModel()
+    from memory.llm.endpoint import EndpointModel
+
+    return EndpointModel(base_url, name, os.environ.get("OPENAI_API_KEY", ""))
+
+
+def get_model() -> LanguageModel:
+    """The model behind this installation: the endpoint of OPENAI_BASE_URL (model OPENAI_MODEL), else the offline engine."""
+    return _model(settings.OPENAI_BASE_URL, os.environ.get("OPENAI_MODEL", ""))

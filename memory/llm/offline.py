@@ -1,0 +1,41 @@
+"""The offline engine: answers by quoting what memory holds, and reads turns by rule. Deterministic, and honest about itself."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+
+from django.conf import settings
+
+from memory.engine import answer, commit
+from memory.engine.forest import Context, Decision, Extraction, Interaction, Pool
+from memory.engine.query import Query
+from memory.llm.interface import Message
+
+NAME = "offline"
+_WORD = re.compile(r"\S+\s*|\s+")
+
+
+class OfflineModel:
+    """The LanguageModel in use when no endpoint is set."""
+
+    name = NAME
+    extractors = commit.EXTRACTORS
+
+    async def stream_answer(
+        self, messages: Sequence[Message], context: Context, query: Query, decision: Decision, pool: Pool, *, now: datetime, zone: str
+    ) -> AsyncIterator[str]:
+        """Word by word at settings.OFFLINE_WORDS_PER_SECOND (0 = at once); the answer is composed from `context` and `pool`, `messages` aren't read."""
+        text = answer.compose(query, decision, context, pool, now=now, zone=zone)
+        pace = settings.OFFLINE_WORDS_PER_SECOND
+        if pace <= 0:
+            yield text
+            return
+        for word in _WORD.findall(text):
+            yield word
+            await asyncio.sleep(1 / pace)
+
+    def extract(self, interaction: Interaction, path: Sequence[Interaction], *, zone: str, topic: str) -> Extraction:
+        return commit.extract(interaction, path, zone, topic)
