@@ -1,0 +1,50 @@
+import { MARGIN, measure, type Measures, type Stage } from './camera';
+import type { Scene } from './layout';
+import { clamp } from './numbers';
+import type { Camera, Drawing } from './types';
+
+/** Where everything is on the screen for one camera: the only thing the painter and the hit test look at. */
+export interface Frame extends Measures {
+  stage: Stage;
+  camera: Camera;
+  scene: Scene;
+  drawing: Drawing;
+  /** Place of every state in CSS px, by index. */
+  xs: Float64Array;
+  ys: Float64Array;
+  /** CSS px of a height in row units. */
+  yOf(units: number): number;
+  /** Width of a band of the stems. */
+  band: number;
+}
+
+/** Distance of twigs within a band. */
+export const TWIG = 7.5;
+
+/** Places every state for a camera. */
+export function frameOf(scene: Scene, camera: Camera, stage: Stage, drawing: Drawing): Frame {
+  const m = measure(camera, scene, stage, drawing);
+  const n = scene.states.length;
+  const xs = new Float64Array(n);
+  const ys = new Float64Array(n);
+  const yOf = (units: number): number => MARGIN.top + (units - camera.top) * camera.unit;
+  const left = stage.phone ? 30 : 110;
+  const band = clamp((m.strip.x - left - 80) / Math.max(1, scene.bands - 1), 28, 68);
+  for (let i = 0; i < n; i++) {
+    const state = scene.states[i];
+    if (m.mode === 'tree') {
+      xs[i] = m.lane0 + state.tree.x * camera.unit - camera.left;
+      ys[i] = yOf(state.tree.y + 0.95);
+    } else if (m.mode === 'stems') {
+      xs[i] = left + 40 + state.stem.band * band + clamp(state.stem.twig * TWIG, -band / 2, band / 2) - camera.left;
+      ys[i] = yOf(state.y);
+    } else {
+      xs[i] = m.lane0 + state.lane * m.pitch - camera.left;
+      ys[i] = yOf(state.y);
+    }
+  }
+  return { ...m, stage, camera, scene, drawing, xs, ys, yOf, band };
+}
+
+/** Whether a height on the screen is in view, with some room around. */
+export const inView = (frame: Frame, y: number, room = 40): boolean => y >= -room && y <= frame.stage.height + room;
