@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from arborweb.home import PROJECT, ServiceError, make_home, secret_key
+from arborweb.home import PROJECT, ServiceError, home, make_home, secret_key
 from arborweb.services import SERVICES, START_SECONDS, Service, plain, wait_for_all
 
 IDLE_SECONDS = 3.0
@@ -175,10 +175,7 @@ def environment(home: Path, names: list[str]) -> dict[str, str]:
 def attach_or_start() -> Iterator[None]:
     """Within it the services are up and the environment points at them. Enter it before Django reads its settings."""
     try:
-        home = make_home()
-        names = needed(home)
-        os.environ.update(environment(home, names))
-        held = [attach(home, name) for name in names]
+        held = _hold()
     except OSError as error:
         raise plain(error, PROJECT) from error
     try:
@@ -186,6 +183,15 @@ def attach_or_start() -> Iterator[None]:
     finally:
         for locks in held:
             locks.close()
+
+
+def _hold() -> list[Locks]:
+    names = needed(home())
+    if not names and os.environ.get("SECRET_KEY"):  # in production nothing is kept by us
+        return []
+    place = make_home()
+    os.environ.update(environment(place, names))
+    return [attach(place, name) for name in names]
 
 
 if __name__ == "__main__":

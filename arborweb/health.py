@@ -3,6 +3,8 @@
 Workers show that they take tasks by renewing a key with a short life (arborweb.worker); one key for all, since one worker is enough to be up.
 """
 
+import os
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -79,3 +81,16 @@ def _answers(url: str) -> bool:
         return error.code < 500
     except OSError:
         return False
+
+
+def main(part: str) -> int:
+    """`python -m arborweb.health worker`, for a container's health check: exit code 0 when the part is up."""
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arborweb.settings")
+    django.setup()
+    return 0 if {"database": database_is_up, "redis": redis_is_up, "worker": worker_is_up}[part]() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
