@@ -85,6 +85,10 @@ class Recall:
     document_frequency: Mapping[str, int]
     states: int
     average_length: float
+    # Cosine of the query with a branch's tip (its turn vector) and with its centre (the mean of its turn vectors, normalized), by branch id;
+    # a branch without vectors is absent, and one that is absent from `centres` is judged by its recalled states alone.
+    tip_similarity: Mapping[int, float] = field(default_factory=dict)
+    centres: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

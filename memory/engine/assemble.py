@@ -1,0 +1,256 @@
+"""Context assembly (paper §3.3): what the answer model is shown, in the evidence blocks of ARBORMEM §3, within a token budget.
+
+Every block is a heading and its items; `rendered` is the exact text whose tokens are counted, and the texts of all blocks joined are within the budget, always.
+Memory is data: it stands inside its block's tags, and text that looks like such a tag is defused. Replaced values are left out unless history is asked for (R1).
+What didn't get in is told as a `Cut`, with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final, Literal
+from zoneinfo import ZoneInfo
+
+from memory.engine import structured
+from memory.engine.forest import Block, Computed, Context, Cut, Decision, Interaction, Item, Pool
+from memory.engine.query import Query
+from memory.engine.text import Count, one_line, trim
+
+Policy = Literal["ranked", "strict"]
+
+PATH_SHARE: Final = 0.75  # of the budget, at most, for the path
+SECOND_SHARE: Final = 0.15  # of the budget, at most, for the runner-up's path
+RAW_TAIL: Final = 4  # latest states of a path that stay raw when it doesn't fit whole (paper §3.3)
+UNITS: Final = 50  # candidates before packing (paper §3.3)
+SECOND_STATES: Final = 4
+
+LABELS: Final = {
+    "ConversationHistory": "The conversation path",
+    "SupplementalEvidence": "Other turns",
+    "DataContext": "Facts",
+    "UpdateEvidence": "What changed",
+    "ArtifactEvidence": "Lists and things made",
+    "EventEvidence": "Events",
+    "EventComputationEvidence": "Computed",
+    "CountSourceEvidence": "Turns to count over",
+    "StateEvidence": "Values that change",
+    "TopicSlotEvidence": "Details of this topic",
+    "PreferenceEvidence": "Preferences",
+    "BridgeEvidence": "What links two topics",
+}
+_TAG = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(LABELS)})\b)", re.IGNORECASE)
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+def rendered(block: Block) -> str:
+    """The block as the model reads it, ending in a line break; `Block.tokens` counts exactly this."""
+    return _render(block.name, block.items)
+
+
+def _render(name: str, items: Iterable[Item]) -> str:
+    return f"<{name}>\n" + "".join(f"{item.text}\n" for item in items) + f"</{name}>\n"
+
+
+def defused(text: str) -> str:
+    """Text of a memory that can't close or open a block of ours: the bracket of such a tag becomes “‹”."""
+    return _TAG.sub("‹", text)
+
+
+def moment(time: datetime, zone: str) -> str:
+    """A time as the model reads it: `Thu 12 Nov 2026, 13:02`, on the clock of the IANA zone."""
+    local = time.astimezone(ZoneInfo(zone))
+    return f"{_DAYS[local.weekday()]} {local.day} {structured.MONTHS[local.month - 1]} {local.year}, {local:%H:%M}"
+
+
+def state_text(state: Interaction, zone: str) -> str:
+    """An interaction as said, with its time; a side that said nothing is left out."""
+    said = "".join(f"\n{who}: {defused(text.strip())}" for who, text in (("User", state.user), ("Assistant", state.assistant)) if text.strip())
+    return f"[{moment(state.time, zone)}]{said}"
+
+
+def assemble(
+    query: Query, decision: Decision, pool: Pool, budget: int, count: Count, now: datetime, zone: str, policy: Policy = "ranked", computed: Sequence[Computed] = ()
+) -> Context:
+    """Choose and pack the evidence for one input. `budget` and `count` are in tokens of the same tokenizer; `now` is when the input is answered.
+
+    The context is empty when nothing fits or nothing is known. Evidence from after `now` isn't expected in the pool. Raises ValueError for a negative budget."""
+    if budget < 0:
+        raise ValueError("A token budget can't be negative.")
+    packer = _Packer(budget, count)
+    chosen = structured.choose(query, pool, computed, zone)
+    _path(packer, pool.path, int(budget * _path_share(query, decision, pool, chosen, policy)), zone)
+    for name, items, cut in chosen.blocks:
+        packer.add(name, items)
+        if cut.count:
+            packer.cut.append(cut)
+    on_path = {state.id for state in pool.path}
+    if pool.second_path:
+        _second_path(packer, [state for state in pool.second_path if state.id not in on_path], int(budget * SECOND_SHARE), zone)
+    shown = on_path | packer.raw
+    _supplement(packer, query, [(state, score) for state, score in pool.turns if state.id not in shown], policy, chosen.units, zone)
+    return packer.context()
+
+
+def _path_share(query: Query, decision: Decision, pool: Pool, chosen: structured.Chosen, policy: Policy) -> float:
+    """The path's share of the budget: three quarters; less for a question about the past when other turns are at hand, since its answer may lie on any branch."""
+    if policy == "ranked" and pool.turns and query.asks("past", "count", "sum", "latest", "earliest", "difference", "compare", "bridge", "order", "preference"):
+        return 0.5 if decision.method in ("continuation", "temporal", "given") else 0.35
+    return PATH_SHARE
+
+
+class _Packer:
+    """Takes items into blocks while they fit. Counts are of rendered blocks, so headings and separators are paid for."""
+
+    def __init__(self, budget: int, count: Count) -> None:
+        self.budget = budget
+        self.count = count
+        self.blocks: dict[tuple[str, str], Block] = {}
+        self.cut: list[Cut] = []
+        self.raw: set[int] = set()  # states shown raw
+
+    @property
+    def left(self) -> int:
+        return self.budget - sum(block.tokens for block in self.blocks.values())
+
+    def item(self, kind: str, text: str, sources: Iterable[int], id: int | None = None, status: str | None = None) -> Item:
+        return Item(kind, text, self.count(text), tuple(sources), id, status)
+
+    def fits(self, name: str, items: Sequence[Item], limit: int) -> int | None:
+        """The tokens of such a block when within the limit, else None."""
+        tokens = self.count(_render(name, items))
+        return tokens if tokens <= limit else None
+
+    def put(self, name: str, items: Sequence[Item], note: str = "", label: str = "", limit: int | None = None) -> bool:
+        """Set a block as a whole; False, and nothing set, when it is too long."""
+        tokens = self.fits(name, items, self.left if limit is None else min(limit, self.left))
+        if tokens is None or not items:
+            return False
+        self.blocks[name, label] = Block(name, label or LABELS[name], tuple(items), tokens, note)
+        return True
+
+    def add(self, name: str, texts: Sequence[structured.Piece], limit: int | None = None, note: str = "") -> list[Item]:
+        """Fill a block with as many of the pieces as fit, in their order; those too long are skipped and told."""
+        room = self.left if limit is None else min(limit, self.left)
+        items: list[Item] = []
+        # The sum of the parts is near the count of the whole; the whole is counted once at the end and decides.
+        used = self.count(_render(name, ()))
+        skipped = 0
+        for piece in texts:
+            item = self.item(piece.kind, defused(piece.text), piece.sources, piece.id, piece.status)
+            if used + item.tokens + 1 <= room:
+                items.append(item)
+                used += item.tokens + 1
+            else:
+                skipped += 1
+        while items and not self.put(name, items, note, limit=room):
+            items.pop()
+            skipped += 1
+        if skipped:
+            self.cut.append(Cut(name, skipped, "no room left in the budget"))
+        return items
+
+    def context(self) -> Context:
+        order = list(LABELS)
+        blocks = sorted(self.blocks.values(), key=lambda block: (order.index(block.name), block.label != LABELS[block.name]))
+        return Context(tuple(blocks), tuple(_merged(self.cut)), sum(block.tokens for block in blocks), self.budget)
+
+
+def _merged(cuts: Iterable[Cut]) -> list[Cut]:
+    merged: dict[tuple[str, str], Cut] = {}
+    for cut in cuts:
+        key = (cut.block, cut.reason)
+        merged[key] = replace(cut, count=cut.count + merged[key].count) if key in merged else cut
+    return list(merged.values())
+
+
+# --- The path ------------------------------------------------------------------------------------------------------------
+
+
+def _path(packer: _Packer, path: Sequence[Interaction], limit: int, zone: str) -> None:
+    """The path whole when it fits; else its last states raw and older ones as summaries, the latest first to get in."""
+    if not path:
+        return
+    name, topic = "ConversationHistory", one_line(path[0].topic)
+
+    def note(words: str) -> str:
+        return ", ".join(part for part in (topic, words) if part)
+
+    number = f"{len(path)} {'turn' if len(path) == 1 else 'turns'}"
+    # Known lengths spare counting a path that is out of reach: a depth of 1,000 must not cost 1,000 counts.
+    if sum(state.tokens for state in path) <= limit:
+        whole = [packer.item("state", state_text(state, zone), (state.id,), state.id) for state in path]
+        if packer.put(name, whole, note(f"{number}, whole"), limit=limit):
+            packer.raw.update(state.id for state in path)
+            return
+    tail: list[Item] = []
+    for state in reversed(path[-RAW_TAIL:]):
+        item = packer.item("state", state_text(state, zone), (state.id,), state.id)
+        if packer.fits(name, [item, *tail], limit) is None:
+            if not tail:  # not even the last turn fits whole: its beginning
+                frame = packer.count(_render(name, ())) + 2
+                text = trim(item.text, limit - frame, packer.count)
+                item = packer.item("state", text, (state.id,), state.id)
+                if text and packer.fits(name, [item], limit) is not None:
+                    tail = [item]
+                    packer.cut.append(Cut(name, 1, "the last turn is longer than its share of the budget, so only its beginning is shown"))
+            break
+        tail.insert(0, item)
+        packer.raw.add(state.id)
+    if not tail:
+        packer.cut.append(Cut(name, len(path), "no room left in the budget"))
+        return
+    shown = path[-len(tail) :]
+    prefix = path[: len(path) - len(shown)]
+    room = limit - packer.count(_render(name, tail))
+    summaries: list[Item] = []
+    for state in reversed(prefix):
+        item = packer.item("summary", f"[{moment(state.time, zone)}] {_summary(state)}", (state.id,), state.id)
+        room -= item.tokens + 1
+        if room < 0:
+            break
+        summaries.insert(0, item)
+    while not packer.put(name, [*summaries, *tail], note(f"{len(tail)} of {number} raw, {len(summaries)} as summaries" if summaries else f"last {len(tail)} of {number}"), limit=limit):
+        if not summaries:
+            return
+        summaries.pop(0)
+    if left := len(prefix) - len(summaries):
+        packer.cut.append(Cut(name, left, "older turns of a path that is longer than its share of the budget"))
+
+
+def _summary(state: Interaction) -> str:
+    """One line for an older turn: its summary; an unrefined one by the beginning of what was said."""
+    return defused(one_line(state.node_summary) or f"{one_line(state.user)[:160]} → {one_line(state.assistant)[:120]}")
+
+
+def _second_path(packer: _Packer, path: Sequence[Interaction], limit: int, zone: str) -> None:
+    """The end of the runner-up's path, for a decision that isn't sure."""
+    limit = min(limit, packer.left)
+    items: list[Item] = []
+    for state in reversed(path[-SECOND_STATES:]):
+        item = packer.item("state", state_text(state, zone), (state.id,), state.id)
+        if packer.fits("ConversationHistory", [item, *items], limit) is None:
+            break
+        items.insert(0, item)
+    if not items:
+        if path:
+            packer.cut.append(Cut("ConversationHistory", len(path), "the path of the second choice is longer than its share of the budget"))
+        return
+    topic = one_line(path[0].topic)
+    note = f"{topic + ', ' if topic else ''}last {len(items)} of {len(path)} turns, since the place isn't sure"
+    if packer.put("ConversationHistory", items, note, "Second path", limit):
+        packer.raw.update(item.sources[0] for item in items)
+
+
+def _supplement(packer: _Packer, query: Query, turns: Sequence[tuple[Interaction, float]], policy: Policy, units: int, zone: str) -> None:
+    """Raw turns of other branches: by rank, or, under `strict`, only on a direct match of a name, a time or an exact value (paper §3.3)."""
+    eligible = [state for state, _ in turns if policy == "ranked" or structured.direct_match(query, state)]
+    if policy == "strict" and len(turns) > len(eligible):
+        packer.cut.append(Cut("SupplementalEvidence", len(turns) - len(eligible), "no direct match of a name, a time or a value"))
+    taken = eligible[: max(0, UNITS - units)]
+    if len(eligible) > len(taken):
+        packer.cut.append(Cut("SupplementalEvidence", len(eligible) - len(taken), "beyond the number of candidates looked at"))
+    pieces = [structured.Piece("state", state_text(state, zone), (state.id,), state.id) for state in taken]
+    packer.raw.update(item.sources[0] for item in packer.add("SupplementalEvidence", pieces))

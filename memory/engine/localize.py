@@ -1,0 +1,186 @@
+"""Localization (paper §3.2): the interaction state an input resumes, by a cascade of explicit cues, then hybrid recall and branch-aware ranking.
+
+1. A continuation cue leads to the active state.
+2. A temporal-return cue leads to what was said in the window it names (`window`; the store brings the states of that window as `then`).
+3. Otherwise the branch with the best additive score, if it beats the new root; the new root's own score is the threshold τ.
+
+The place is always the tip of a branch. A decision is *unsure* below `SURE`: the page says so, the model is shown the runner-up's path too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from memory.engine import rank
+from memory.engine.cues import Window
+from memory.engine.forest import Candidate, Decision, Interaction, Method, Recall, Recalled
+from memory.engine.query import Query
+from memory.engine.rank import Branch, Calibration
+from memory.engine.terms import surfaces
+from memory.engine.text import excerpt, one_line
+
+SURE: Final = 0.9  # below this probability a decision is unsure: on held-out dialogues the rest is right 97 times in 100
+WORTH_SHOWING: Final = 0.1  # from this probability the runner-up of an unsure decision is shown to the model too
+SHOWN: Final = 8  # candidates kept on a decision, beside the new root
+LABEL: Final = 60  # characters of a label
+
+
+def needs_recall(query: Query, active: Interaction | None) -> bool:
+    """Whether the input has to be looked up at all: a continuation cue with an active state decides by itself."""
+    return active is None or not query.cues.continuation
+
+
+def window(query: Query) -> Window | None:
+    """The window of a temporal return: the store brings the states of that time to `localize` as `then`. None when the input names no such time."""
+    return query.cues.temporal
+
+
+def localize(query: Query, recall: Recall, calibration: Calibration, then: Sequence[Recalled] = ()) -> Decision:
+    """Decide where the input goes. Without any state in the forest: a new root, surely."""
+    found = rank.branches(query, recall)
+    fresh = rank.new_root_features(query, found)
+    scored = [(branch, rank.parts(branch.features, calibration)) for branch in found]
+    fresh_parts = rank.parts(fresh, calibration)
+    totals = [sum(parts.values()) for _, parts in scored]
+    threshold = sum(fresh_parts.values())
+    shares = rank.probabilities([*totals, threshold], calibration.temperature)
+    method, chosen = _choose(query, scored, totals, threshold, recall, then)
+    if method in ("continuation", "temporal") and chosen is not None:
+        shares = _given(shares, chosen, calibration.cue_probability.get(method, SURE))
+    candidates = [_candidate(branch, parts, total, share) for (branch, parts), total, share in zip(scored, totals, shares, strict=False)]
+    new = Candidate(None, None, "A new topic", "", False, threshold, shares[-1], fresh_parts)
+    winner = candidates[chosen] if chosen is not None else new
+    ranked = sorted([*candidates, new], key=lambda candidate: (candidate is not winner, -candidate.probability, candidate.state or 0))
+    runner_up = ranked[1] if len(ranked) > 1 else None
+    unsure = winner.probability < SURE
+    second = next((candidate.state for candidate in ranked[1:] if candidate.state is not None and candidate.probability >= WORTH_SHOWING), None) if unsure else None
+    return Decision(
+        method=method,
+        parent=winner.state,
+        root=winner.root,
+        probability=winner.probability,
+        margin=winner.probability - (runner_up.probability if runner_up else 0.0),
+        threshold=threshold,
+        unsure=unsure,
+        why=_why(query, method, winner, runner_up, scored[chosen][0] if chosen is not None else None, unsure and second is not None),
+        candidates=_kept(ranked, new),
+        second=second,
+        ranker=f"additive-{calibration.features}-{calibration.hash[:8]}",
+    )
+
+
+def given(parent: Interaction | None) -> Decision:
+    """The decision when the sender said where the turn goes (None: to a new root)."""
+    tree = _tree(parent) if parent else ""
+    candidate = Candidate(parent.id if parent else None, parent.root if parent else None, _label(parent) if parent else "A new topic", tree, False, 0.0, 1.0, {})
+    why = f"You chose {_place(candidate)}." if parent else "You chose to begin a new topic."
+    return Decision("given", candidate.state, candidate.root, 1.0, 1.0, 0.0, False, why, [candidate])
+
+
+Scored = Sequence[tuple[Branch, Mapping[str, float]]]
+
+
+def _choose(query: Query, scored: Scored, totals: Sequence[float], threshold: float, recall: Recall, then: Sequence[Recalled]) -> tuple[Method, int | None]:
+    """The method that decides, and the index of the branch it picks (None = a new root)."""
+    active = next((index for index, (branch, _) in enumerate(scored) if branch.active), None)
+    if active is not None and query.cues.continuation:
+        return "continuation", active
+    if query.cues.temporal is not None and then:
+        at_that_time = {found.interaction.branch: max((other.interaction.position for other in then if other.interaction.branch == found.interaction.branch)) for found in then}
+        eligible = [index for index, (branch, _) in enumerate(scored) if branch.tip.branch in at_that_time]
+        if eligible:
+            # What was said then is asked for by its matter, not by how lately it was used: cue and recency don't count, the latest of equals wins.
+            # Without words in common (“where did we stop yesterday?”) only the time is left.
+            told = any(scored[index][0].shared for index in eligible)
+            matter = {index: sum(scored[index][1][part] for part in ("meaning", "words", "path")) if told else 0.0 for index in eligible}
+            return "temporal", max(eligible, key=lambda index: (matter[index], at_that_time[scored[index][0].tip.branch]))
+    best = max(range(len(totals)), key=totals.__getitem__, default=None)
+    if best is None or not totals[best] > threshold:
+        return "new_root", None
+    return "recall", best
+
+
+def _given(shares: Sequence[float], chosen: int, probability: float) -> list[float]:
+    """The shares when a cue decided: the chosen one has what such cues are worth, the others share the rest as they did."""
+    rest = sum(share for index, share in enumerate(shares) if index != chosen)
+    return [probability if index == chosen else (1 - probability) * (share / rest if rest else 0.0) for index, share in enumerate(shares)]
+
+
+def _candidate(branch: Branch, parts: Mapping[str, float], total: float, share: float) -> Candidate:
+    return Candidate(branch.tip.id, branch.tip.root, _label(branch.tip), _tree(branch.tip), branch.active, total, share, parts, branch.channels)
+
+
+def _kept(ranked: Sequence[Candidate], new: Candidate) -> list[Candidate]:
+    shown = [candidate for candidate in ranked if candidate is not new][:SHOWN]
+    return [candidate for candidate in ranked if candidate is new or candidate in shown]
+
+
+# --- In plain words ------------------------------------------------------------------------------------------------------
+
+
+def _label(state: Interaction) -> str:
+    return excerpt(state.node_summary or state.user or state.assistant, LABEL)
+
+
+def _tree(state: Interaction) -> str:
+    return excerpt(state.topic, LABEL)
+
+
+def _place(candidate: Candidate) -> str:
+    if candidate.state is None:
+        return "a new topic"
+    parts = [part.rstrip(".") for part in (candidate.tree, candidate.label) if part]
+    return ", ".join(parts) if parts else "an earlier turn"
+
+
+def _why(query: Query, method: Method, winner: Candidate, runner_up: Candidate | None, branch: Branch | None, shown_too: bool) -> str:
+    """What decided and what nearly did, in one or two plain sentences."""
+    place = _place(winner)
+    if method == "continuation":
+        return f"“{excerpt(query.cues.continuation, 40)}” can only mean the matter at hand, so it continues {place}."
+    if method == "temporal" and query.cues.temporal is not None:
+        return f"“{one_line(query.cues.temporal.phrase)}” points to what was said then, in {place}."
+    rival = _rival(winner, runner_up, shown_too)
+    if winner.state is None:
+        if runner_up is None:
+            return "The first turn of the forest begins its first topic."
+        if query.cues.fresh:
+            return f"“{one_line(query.cues.fresh)}” announces another matter, so it begins a new topic.{rival}"
+        return f"Begins a new topic: no path is close enough to it.{rival}"
+    verb = "Continues" if winner.active else "Returns to"
+    reasons = _reasons(query, winner, runner_up, branch)
+    return f"{verb} {place}. {reasons}{rival}"
+
+
+def _reasons(query: Query, winner: Candidate, runner_up: Candidate | None, branch: Branch | None) -> str:
+    against = runner_up.parts if runner_up else {}
+    lead = {part: score - against.get(part, 0.0) for part, score in winner.parts.items()}
+    written = surfaces(query.text)
+    said = [f"“{excerpt(written.get(term, term), 30)}”" for term in (branch.shared if branch else ())[:2]]
+    phrases: list[str] = []
+    for part in sorted(lead, key=lambda part: -lead[part]):
+        if lead[part] <= 0 and phrases:
+            break
+        if part in ("words", "path") and said:
+            phrases.append(f"{' and '.join(said)} {'were' if len(said) > 1 else 'was'} spoken of on that path")
+            said = []
+        elif part == "meaning":
+            phrases.append("the meaning is closest to it")
+        elif part in ("cue", "recency") and winner.active and not any("spoken about" in phrase for phrase in phrases):
+            phrases.append("it was the last one spoken about")
+        if len(phrases) == 2:
+            break
+    text = " and ".join(phrases) or "it is the likeliest place"
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _rival(winner: Candidate, runner_up: Candidate | None, shown_too: bool) -> str:
+    if runner_up is None or runner_up.probability < 0.03:
+        return ""
+    share = f"{round(runner_up.probability * 100)} %"
+    if runner_up.state is None:
+        return f" A new topic was the other choice ({share})."
+    if shown_too:
+        return f" {_place(runner_up)} was close ({share}), and the model was also shown it."
+    return f" Next was {_place(runner_up)} ({share})."

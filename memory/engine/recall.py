@@ -1,0 +1,109 @@
+"""Hybrid recall (paper §3.2): what to ask the indexes for, and how their answers are put on one scale.
+
+Limits are the paper's (20 nearest states, 12 states for each topic anchor, terms in more than 40 % of the states say nothing) and our own measurements (docs/decisions):
+a query term costs in proportion to the states that have it, so the rarest are looked up and common ones are not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from memory.engine.forest import Anchor, Channel, Hit
+from memory.engine.query import Query
+from memory.engine.terms import content_terms
+
+SEMANTIC_LIMIT: Final = 20  # nearest states
+KEYWORD_LIMIT: Final = 20  # best states by BM25
+ENTITY_LIMIT: Final = 20  # best states by named entities
+ANCHOR_STATES: Final = 12  # latest states of each anchored topic
+ANCHOR_LIMIT: Final = 3  # anchors followed
+TERM_LIMIT: Final = 12  # query terms looked up
+SCAN_LIMIT: Final = 4_000  # postings read for one query, about
+COMMON_SHARE: Final = 0.40  # terms in more states than this don't count (paper §3.2)
+FEW_STATES: Final = 5  # … which means nothing in a forest this small
+ANCHOR_MATCH: Final = 0.5  # an anchor counts above this match (paper §3.2)
+ANCHOR_SIMILARITY: Final = 0.45  # cosine of query and topic key from which the meaning alone names a topic
+BM25_K1: Final = 1.2
+BM25_B: Final = 0.75
+
+
+def is_common(frequency: int, states: int) -> bool:
+    """Whether a term stands in too many of the forest's states to say anything (paper §3.2: more than 40 %)."""
+    return states > FEW_STATES and frequency > COMMON_SHARE * states
+
+
+def idf(frequency: int, states: int) -> float:
+    """Inverse document frequency as BM25 has it, never negative: ln(1 + (N − n + ½) / (n + ½))."""
+    return math.log(1 + max(0.0, states - frequency + 0.5) / (frequency + 0.5))
+
+
+def bm25(query: Iterable[str], counts: Mapping[str, int], length: int, document_frequency: Mapping[str, int], states: int, average_length: float) -> float:
+    """BM25 (k₁ 1.2, b 0.75) of a text given as term counts and length, for distinct query terms; common terms count nothing."""
+    total = 0.0
+    for term in query:
+        if (count := counts.get(term, 0)) and not is_common(document_frequency.get(term, 0), states):
+            norm = BM25_K1 * (1 - BM25_B + BM25_B * length / max(average_length, 1.0))
+            total += idf(document_frequency.get(term, 0), states) * count * (BM25_K1 + 1) / (count + norm)
+    return total
+
+
+def select_terms(query: Query, document_frequency: Mapping[str, int], states: int) -> list[str]:
+    """The query terms worth looking up, rarest first: known to the forest, not common, at most TERM_LIMIT, and as many as the scan limit pays for (one at least).
+
+    Words of requests and small talk come last: “explain” only matters when there is nothing better."""
+    informative = set(query.content)
+    known = [term for term in query.terms if 0 < document_frequency.get(term, 0) and not is_common(document_frequency[term], states)]
+    known.sort(key=lambda term: (term not in informative, document_frequency[term]))
+    chosen: list[str] = []
+    scanned = 0
+    for term in known[:TERM_LIMIT]:
+        scanned += document_frequency[term]
+        if chosen and scanned > SCAN_LIMIT:
+            break
+        chosen.append(term)
+    return chosen
+
+
+def match_anchors(query: Query, topics: Sequence[tuple[int, str, Sequence[str]]], similarity: Mapping[int, float]) -> list[Anchor]:
+    """The trees whose topic the input names, best first, at most ANCHOR_LIMIT (ARBORMEM §2).
+
+    `topics` are (root, key, variants); `similarity` maps a root to the cosine of the query and its topic key, where known.
+    The match is the larger of two: the share of a name's informative stems that the input has (half of a one-stem name: one word is soon said by chance
+    unless it is a name of something), and how far the cosine exceeds ANCHOR_SIMILARITY, scaled to reach 1 at .8."""
+    said = set(query.terms)
+    named = {word for entity in query.entities for word in entity.split()}
+    found = []
+    for root, key, variants in topics:
+        best = 0.0
+        for name in dict.fromkeys((key, *variants)):
+            stems = content_terms(name)
+            if stems:
+                share = sum(stem in said for stem in stems) / len(stems)
+                if len(stems) == 1 and not named.intersection(name.lower().split()):
+                    share *= 0.75
+                best = max(best, share)
+        meaning = (similarity.get(root, 0.0) - ANCHOR_SIMILARITY) / (0.8 - ANCHOR_SIMILARITY)
+        match = max(best, min(1.0, 0.5 + 0.5 * meaning) if meaning > 0 else 0.0)
+        if match > ANCHOR_MATCH:
+            found.append(Anchor(root, key, min(1.0, match)))
+    found.sort(key=lambda anchor: (-anchor.match, anchor.root))
+    return found[:ANCHOR_LIMIT]
+
+
+def fused(channels: Mapping[Channel, Mapping[int, Hit]], weights: Mapping[Channel, float] | None = None) -> dict[int, float]:
+    """One score for each state that any channel found: the weighted sum of standardized channel scores, a state that a channel missed counting as that channel's least.
+
+    Score fusion ranks better than reciprocal ranks (LOCALIZATION); used to order supplemental turns (`ranked` policy)."""
+    weights = weights or {"semantic": 0.6, "keyword": 0.4, "entity": 0.15, "topic": 0.1}
+    total: dict[int, float] = {state: 0.0 for hits in channels.values() for state in hits}
+    for channel, hits in channels.items():
+        if not hits:
+            continue
+        scores = [hit.score for hit in hits.values()]
+        low, high = min(scores), max(scores)
+        span = high - low or max(abs(high), 1e-9)
+        for state, hit in hits.items():
+            total[state] += weights.get(channel, 0.0) * (0.25 + 0.75 * (hit.score - low) / span)
+    return total

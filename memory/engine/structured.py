@@ -1,0 +1,250 @@
+"""Which facts and records go into which evidence block (ARBORMEM §3), as lines of text. Packing them into the budget is `assemble`'s."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from memory.engine.forest import Computed, Cut, Evidence, Found, Interaction, Pool
+from memory.engine.query import Query
+from memory.engine.terms import content_terms, entity_terms
+from memory.engine.text import excerpt, one_line
+
+FACTS: Final = 10  # paper §3.3
+SIMILARITY: Final = 0.4  # from which a fact or record counts as near the question (paper §3.3)
+RECORDS: Final = 8  # artifacts, events, changing values each
+LIST_ITEMS: Final = 12  # of a list that the question points into
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_LIKES = re.compile(r"\b(?:prefer|like|love|enjoy|favou?rite|fan of|avoid|allerg|hate|dislike|vegetarian|vegan|interested in|into|hobby|can't stand|budget)\w*", re.IGNORECASE)
+_PREFERENCE_KEYS = ("favorite_", "dietary_pref", "hobby", "workout")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A line of a block before it is counted."""
+
+    kind: str
+    text: str
+    sources: tuple[int, ...]
+    id: int | None = None
+    status: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The structured blocks in order of getting in, each with what was left out; `units` counts the candidates taken."""
+
+    blocks: Sequence[tuple[str, Sequence[Piece], Cut]]
+    units: int
+
+
+def choose(query: Query, pool: Pool, computed: Sequence[Computed], zone: str) -> Chosen:
+    """Sort what was found into its blocks. Retracted and quarantined evidence never shows; replaced values only when history is asked for (R1)."""
+    history = query.asks("previous", "update", "order")
+    standing = [found for found in pool.found if found.evidence.status in (("current", "superseded") if history else ("current",))]
+    by_kind: dict[str, list[Found]] = {"fact": [], "artifact": [], "event": [], "mutable_state": []}
+    for found in sorted(standing, key=lambda found: -strength(query, found)):
+        by_kind[found.evidence.kind].append(found)
+    used: set[tuple[str, int]] = set()
+    blocks: list[tuple[str, Sequence[Piece], Cut]] = []
+
+    def block(name: str, pieces: Sequence[Piece], left_out: int = 0, reason: str = "too far from the question") -> None:
+        if pieces or left_out:
+            blocks.append((name, pieces, Cut(name, left_out, reason)))
+
+    block("EventComputationEvidence", [Piece("computed", f"{answer.operation}: {one_line(answer.text)}", answer.sources) for answer in computed])
+    block("UpdateEvidence", _updates(query, pool, zone, used))
+    block("StateEvidence", *_near(query, by_kind["mutable_state"], RECORDS, used, lambda evidence: _value_line(evidence, zone)))
+    facts, far = _near(query, by_kind["fact"], FACTS, used, lambda evidence: f"[{day(evidence.event_time, zone)}] {one_line(evidence.text)}{_standing(evidence, zone)}")
+    block("DataContext", facts, far)
+    block("ArtifactEvidence", *_artifacts(query, by_kind["artifact"], used))
+    block("EventEvidence", *_events(query, by_kind["event"], used, zone))
+    if query.asks("count", "sum"):
+        block("CountSourceEvidence", _count_sources(query, pool, by_kind["event"], zone))
+    block("TopicSlotEvidence", _topic_slots(query, pool, standing, used, zone))
+    if query.asks("preference"):
+        block("PreferenceEvidence", _preferences(standing, used, zone))
+    if query.asks("bridge") or pool.second_path:
+        block("BridgeEvidence", _bridges(query, standing, zone))
+    return Chosen(blocks, sum(len(pieces) for _, pieces, _ in blocks))
+
+
+def strength(query: Query, found: Found) -> float:
+    """How near evidence is to the question: cosine, raised by shared words and names, and by a good rank of its source in lexical recall."""
+    evidence = found.evidence
+    said = set(content_terms(f"{evidence.text} {evidence.value}"))
+    shared = sum(term in said for term in query.content) / max(1, len(query.content))
+    names = any(name in query.entities for entity in evidence.entities for name in (*entity_terms(entity), entity.casefold()))
+    rank = 0.1 / found.lexical_rank if found.lexical_rank else 0.0
+    return (found.similarity or 0.0) + 0.5 * shared + 0.15 * names + rank + (0.05 if evidence.pinned else 0.0)
+
+
+def supported(query: Query, found: Found) -> bool:
+    """Near enough in meaning (paper §3.3: 0.4), or backed by words: a name of the question, two of its words, or its only one."""
+    if (found.similarity or 0.0) >= SIMILARITY:
+        return True
+    evidence = found.evidence
+    said = set(content_terms(f"{evidence.text} {evidence.value}"))
+    shared = sum(term in said for term in query.content)
+    names = set(entity_terms(evidence.text)) | {entity.casefold() for entity in evidence.entities}
+    return shared >= min(2, max(1, len(query.content))) or bool(names.intersection(query.entities))
+
+
+def direct_match(query: Query, state: Interaction) -> bool:
+    """Whether a turn has a name, an exact value or a time of the input (the paper's strict rule for supplemental turns)."""
+    names = set(entity_terms(f"{state.user}\n{state.assistant}")) | {entity.casefold() for entity in state.entities}
+    if names.intersection(query.entities):
+        return True
+    numbers = {term for term in query.terms if term[0].isdigit()}
+    if numbers and numbers.intersection(content_terms(f"{state.user}\n{state.assistant}")):
+        return True
+    return any(window.start <= state.time < window.end for window in query.dates)
+
+
+def day(time: datetime, zone: str) -> str:
+    """A day as the model reads it: `12 Nov 2026`, on the calendar of the IANA zone."""
+    local = time.astimezone(ZoneInfo(zone))
+    return f"{local.day} {MONTHS[local.month - 1]} {local.year}"
+
+
+Line = Callable[[Evidence], str]
+
+
+def _piece(evidence: Evidence, text: str, kind: str | None = None) -> Piece:
+    return Piece(kind or evidence.kind, text, evidence.sources, evidence.id, evidence.status)
+
+
+def _near(query: Query, candidates: Sequence[Found], limit: int, used: set[tuple[str, int]], line: Line) -> tuple[list[Piece], int]:
+    """The nearest supported ones that no earlier block has, as lines; and how many were left out."""
+    fresh = [found for found in candidates if (found.evidence.kind, found.evidence.id) not in used]
+    near = [found.evidence for found in fresh if supported(query, found)][:limit]
+    used.update((evidence.kind, evidence.id) for evidence in near)
+    return [_piece(evidence, line(evidence)) for evidence in near], len(fresh) - len(near)
+
+
+def _standing(evidence: Evidence, zone: str) -> str:
+    if evidence.status != "superseded":
+        return ""
+    return f" (replaced{f' {day(evidence.valid_to, zone)}' if evidence.valid_to else ''})"
+
+
+def _value_line(evidence: Evidence, zone: str) -> str:
+    key = one_line(str(evidence.fields.get("key") or evidence.slot.partition("|")[2] or evidence.text))
+    value = one_line(evidence.value or evidence.text)
+    since = day(evidence.event_time, zone)
+    return f"{key} = {value} (previous, from {since}{f' to {day(evidence.valid_to, zone)}' if evidence.valid_to else ''})" if evidence.status == "superseded" else f"{key} = {value} (current, since {since})"
+
+
+def _updates(query: Query, pool: Pool, zone: str, used: set[tuple[str, int]]) -> list[Piece]:
+    """Old → new pairs of one slot. Only with history asked for does the old value's own wording stand beside the new one."""
+    pieces = []
+    for old, new in pool.updates:
+        if old.status in ("retracted", "quarantined") or new.status != "current":
+            continue
+        if not (query.asks("previous", "update", "current", "latest", "order") or supported(query, Found(new, None))):
+            continue
+        name = one_line(new.slot.replace("|", " ").replace("_", " ") or new.subject or new.kind)
+        text = f"{name}: {excerpt(old.value or old.text, 160)} ({day(old.event_time, zone)}) → {excerpt(new.value or new.text, 160)} ({day(new.event_time, zone)}, holds now)"
+        pieces.append(Piece("update", text, tuple(dict.fromkeys((*old.sources, *new.sources))), new.id, new.status))
+        used.add((old.kind, old.id))
+        if len(pieces) == RECORDS:
+            break
+    return pieces
+
+
+def _artifacts(query: Query, candidates: Sequence[Found], used: set[tuple[str, int]]) -> tuple[list[Piece], int]:
+    """Things the assistant made. A question for “the second one” gets the list that is nearest to it in order, the one it points at marked."""
+    near = [found.evidence for found in candidates if supported(query, found)]
+    if query.ordinal is not None and candidates:
+        near = near or [candidates[0].evidence]
+        nearest = near[0]
+        listed = sorted(
+            (found.evidence for found in candidates if found.evidence.sources == nearest.sources and found.evidence.fields.get("ordinal")), key=lambda evidence: int(evidence.fields["ordinal"])
+        )[: LIST_ITEMS]
+        near = list({evidence.id: evidence for evidence in (*listed, *near)}.values())
+    wanted = query.ordinal
+    if wanted == -1:
+        wanted = max((int(evidence.fields["ordinal"]) for evidence in near if evidence.fields.get("ordinal")), default=None)
+    kept = near[: LIST_ITEMS if query.ordinal is not None else RECORDS]
+    pieces = []
+    for evidence in kept:
+        ordinal = evidence.fields.get("ordinal")
+        topic = one_line(str(evidence.fields.get("topic") or ""))
+        mark = " [exact match]" if wanted is not None and ordinal == wanted else ""
+        text = f"{f'{ordinal}. ' if ordinal else ''}{one_line(str(evidence.fields.get('item_text') or evidence.text))}{f' ({topic})' if topic else ''}{mark}"
+        pieces.append(_piece(evidence, text))
+        used.add((evidence.kind, evidence.id))
+    return pieces, len(candidates) - len(kept)
+
+
+def _events(query: Query, candidates: Sequence[Found], used: set[tuple[str, int]], zone: str) -> tuple[list[Piece], int]:
+    """Matching events by date: a summary to check an answer with, not an answer."""
+    pieces, left = _near(query, candidates, RECORDS if not query.asks("count", "sum", "order", "latest", "earliest") else 2 * RECORDS, used, lambda evidence: _event_line(evidence, zone))
+    times = {found.evidence.id: found.evidence.event_time for found in candidates}
+    return sorted(pieces, key=lambda piece: times[piece.id or 0]), left
+
+
+def _event_line(evidence: Evidence, zone: str) -> str:
+    quantity = evidence.fields.get("quantity")
+    amount = f", {quantity} {evidence.fields.get('unit') or ''}".rstrip() if quantity is not None else ""
+    negated = " (did not happen)" if evidence.fields.get("is_negated") else ""
+    return f"[{day(evidence.event_time, zone)}] {one_line(evidence.text)}{amount}{negated}{_standing(evidence, zone)}"
+
+
+def _count_sources(query: Query, pool: Pool, events: Sequence[Found], zone: str) -> list[Piece]:
+    """The words of the turns to count over: each matching event's own evidence, with its day."""
+    pieces = []
+    for found in events:
+        evidence = found.evidence
+        if supported(query, found) and evidence.evidence and not evidence.fields.get("is_negated"):
+            pieces.append(Piece("event", f"[{day(evidence.event_time, zone)}] “{excerpt(evidence.evidence, 200)}”", evidence.sources, evidence.id, evidence.status))
+    return pieces[: 2 * RECORDS]
+
+
+def _topic_slots(query: Query, pool: Pool, standing: Sequence[Found], used: set[tuple[str, int]], zone: str) -> list[Piece]:
+    """Values with a slot that were learnt on the localized path and share a word with the question, beyond what other blocks show."""
+    path = {state.id for state in pool.path}
+    pieces = []
+    for found in standing:
+        evidence = found.evidence
+        key = (evidence.kind, evidence.id)
+        if not evidence.slot or key in used or path.isdisjoint(evidence.sources) or evidence.kind not in ("fact", "mutable_state"):
+            continue
+        if set(query.content).intersection(content_terms(f"{evidence.slot.replace('|', ' ').replace('_', ' ')} {evidence.text}")):
+            used.add(key)
+            slot = one_line(evidence.slot.replace("|", " ").replace("_", " "))
+            pieces.append(_piece(evidence, f"{slot}: {excerpt(evidence.value or evidence.text, 160)} ({day(evidence.event_time, zone)}){_standing(evidence, zone)}"))
+    return pieces[:RECORDS]
+
+
+def _preferences(standing: Sequence[Found], used: set[tuple[str, int]], zone: str) -> list[Piece]:
+    """For a recommendation: what the person likes, avoids or is bound by, as far as other blocks don't show it."""
+    pieces = []
+    for found in standing:
+        evidence = found.evidence
+        key = (evidence.kind, evidence.id)
+        preference = str(evidence.fields.get("key", "")).startswith(_PREFERENCE_KEYS) if evidence.kind == "mutable_state" else evidence.kind == "fact" and bool(_LIKES.search(evidence.text))
+        if preference and key not in used:
+            used.add(key)
+            pieces.append(_piece(evidence, f"[{day(evidence.event_time, zone)}] {one_line(evidence.text)}{_standing(evidence, zone)}"))
+    return pieces[:RECORDS]
+
+
+def _bridges(query: Query, standing: Sequence[Found], zone: str) -> list[Piece]:
+    """Pairs of facts from different turns that share a name or value the question doesn't have: the link side is nearer to the question, the other may hold the answer."""
+    facts = [found.evidence for found in sorted(standing, key=lambda found: -strength(query, found)) if found.evidence.kind in ("fact", "mutable_state", "event")][:24]
+    names = {evidence.id: (set(entity_terms(evidence.text)) | {entity.casefold() for entity in evidence.entities}) - set(query.entities) for evidence in facts}
+    pieces = []
+    for index, link in enumerate(facts):
+        for answer in facts[index + 1 :]:
+            shared = names[link.id] & names[answer.id]
+            if shared and set(link.sources).isdisjoint(answer.sources):
+                text = f"link “{excerpt(min(shared), 60)}”: {excerpt(link.text, 160)} ({day(link.event_time, zone)}) — {excerpt(answer.text, 160)} ({day(answer.event_time, zone)})"
+                pieces.append(Piece("fact", text, tuple(dict.fromkeys((*link.sources, *answer.sources))), link.id, link.status))
+                if len(pieces) == 4:
+                    return pieces
+    return pieces
