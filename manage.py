@@ -6,7 +6,7 @@ import os
 import sys
 
 # These start nothing: `up` runs its own services, the others need none.
-WITHOUT_SERVICES = {"up", "help", "version", "check", "collectstatic", "findstatic", "diffsettings", "startapp"}
+WITHOUT_SERVICES = {"up", "help", "version", "check", "collectstatic", "findstatic", "diffsettings", "startapp", "measure_boot"}
 
 
 def starts(arguments: list[str], command: str) -> bool:

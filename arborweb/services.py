@@ -203,6 +203,7 @@ class Postgres(Service):
 
     name = "postgres"
     variable = "DATABASE_URL"
+    LOCALE = ("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")  # the same order on every machine, every script's letters known
 
     @property
     def url(self) -> str:
@@ -241,9 +242,8 @@ class Postgres(Service):
         aside = self.home / "postgres.new"
         shutil.rmtree(aside, ignore_errors=True)
         make_folder(aside, user=self.user)
-        locale = ("-E", "UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
         access = ("-U", "app", "--auth-local=trust", "--auth-host=reject")
-        initdb = self._spawn([binaries / "initdb", "-D", aside, *access, *locale, "--no-instructions"], signal.SIGKILL)
+        initdb = self._spawn([binaries / "initdb", "-D", aside, *access, "-E", "UTF8", *self.LOCALE, "--no-instructions"], signal.SIGKILL)
         try:
             while initdb.poll() is None:
                 yield
