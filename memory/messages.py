@@ -39,7 +39,7 @@ def client() -> redis.Redis:
 
 
 def _prefix() -> str:
-    return str(settings.CHANNEL_LAYERS["default"]["CONFIG"]["prefix"])
+    return str(settings.REDIS_PREFIX)
 
 
 def _keys(turn_id: int) -> tuple[str, str]:

@@ -69,6 +69,19 @@ def similarities(forest: int, vector: np.ndarray, states: Sequence[int]) -> dict
     return dict(rows)
 
 
+def branch_similarities(forest: int, vector: np.ndarray, branches: Sequence[int], as_of: int | None = None) -> tuple[dict[int, float], dict[int, float]]:
+    """Cosine of the query with each branch's tip and with its centre (the mean of its turn vectors)."""
+    rows = read.select(
+        """
+        SELECT s.branch_id, (array_agg(1 - (v.vector <=> %s::halfvec) ORDER BY s.position DESC))[1], 1 - (avg(v.vector) <=> %s::halfvec)
+        FROM memory_interactionstate s JOIN memory_statevector v ON v.state_id = s.id AND v.kind = 'state'
+        WHERE s.forest_id = %s AND s.branch_id = ANY(%s) AND s.position <= %s GROUP BY s.branch_id
+        """,
+        [half(vector), half(vector), forest, list(branches), read.until(as_of)],
+    )
+    return {branch: tip for branch, tip, _ in rows}, {branch: centre for branch, _, centre in rows}
+
+
 def bm25(forest: int, kind: PostingKind, weights: Mapping[str, float], average_length: float, limit: int, as_of: int | None = None) -> list[tuple[int, float]]:
     """The `limit` best states as (id, BM25), over terms with their inverse document frequencies."""
     if not weights:

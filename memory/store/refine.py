@@ -22,7 +22,7 @@ LEASE_SECONDS = 10
 ATTEMPTS = 3
 
 
-class LeaseLost(Exception):
+class LeaseLostError(Exception):
     """Another worker has taken over; what this one still holds must not be written."""
 
 
@@ -102,13 +102,13 @@ def fail(state: int, code: str, message: str) -> None:
 def apply(forest: int, token: int, plan: Plan) -> Applied | None:
     """Write a plan in one transaction; None when this version of the extractors has refined the state before, or it is gone.
 
-    Raises LeaseLost.
+    Raises LeaseLostError.
     """
     with transaction.atomic():
         Forest.objects.select_for_update().only("pk").get(pk=forest)
         lease = Lease.objects.select_for_update().get(forest_id=forest)
         if lease.token != token:
-            raise LeaseLost
+            raise LeaseLostError
         state = InteractionState.objects.select_for_update().in_forest(forest).filter(pk=plan.state).first()
         if state is None or state.refined_by == plan.version:
             return None

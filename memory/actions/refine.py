@@ -1,0 +1,78 @@
+"""Refine a forest: everything its raw turns teach, in their order, once (paper §3.4; DESIGN “Consistency” 3)."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+import uuid
+
+from django.db import DatabaseError, connections, transaction
+
+from memory import messages, present, steps
+from memory.models import InteractionState
+from memory.store import refine as store
+
+log = logging.getLogger(__name__)
+
+
+def drain(forest_id: int) -> int:
+    """Refine every waiting state of the forest, earliest first; returns how many. Does nothing while another worker holds the lease:
+    that one goes on until nothing waits."""
+    holder = f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident()}:{uuid.uuid4().hex[:6]}"
+    token = store.take_lease(forest_id, holder)
+    if token is None:
+        return 0
+    stop = threading.Event()
+    pulse = threading.Thread(target=_keep_alive, args=(forest_id, token, stop), daemon=True)
+    pulse.start()
+    done = 0
+    try:
+        done = _refine_all(forest_id, token)
+    except store.LeaseLostError:
+        log.info("forest %s: another worker took over", forest_id)
+        return done
+    finally:
+        stop.set()
+        pulse.join()
+        store.release(forest_id, token)
+    # A state that arrived between the last look and the release found the lease taken and went away: look once more.
+    return done + (drain(forest_id) if store.next_unrefined(forest_id, 0) and done else 0)
+
+
+def _keep_alive(forest_id: int, token: int, stop: threading.Event) -> None:
+    try:
+        while not stop.wait(2):
+            try:
+                if not store.beat(forest_id, token):
+                    return
+            except DatabaseError as error:
+                log.warning("forest %s: no lease heartbeat (%s)", forest_id, type(error).__name__)
+    finally:
+        connections.close_all()
+
+
+def _refine_all(forest_id: int, token: int) -> int:
+    done, position = 0, 0
+    while (state_id := store.next_unrefined(forest_id, position)) is not None:
+        position = InteractionState.objects.values_list("position", flat=True).get(pk=state_id)
+        try:
+            plan = steps.plan_refinement(forest_id, state_id)
+        except Exception as error:  # whatever an extractor does: the raw turn stays, the failure is shown, the next one goes on (W7)
+            log.exception("state %s could not be refined", state_id)
+            store.fail(state_id, "extraction_failed", f"{type(error).__name__}: the extractors could not read this turn.")
+            _tell(forest_id, state_id, None)
+            continue
+        with transaction.atomic():
+            applied = store.apply(forest_id, token, plan)
+            transaction.on_commit(lambda state_id=state_id, applied=applied: _tell(forest_id, state_id, applied))
+        done += applied is not None
+    return done
+
+
+def _tell(forest_id: int, state_id: int, applied: store.Applied | None) -> None:
+    turn_id, refined, changed = present.refined(forest_id, state_id, applied)
+    messages.publish(forest_id, turn_id, "memory.refined", refined)
+    for other in changed:
+        messages.publish(forest_id, other["state"]["turn"], "state.changed", other)

@@ -1,0 +1,112 @@
+"""A person's word on a fact or record: take it back, bring it back, pin it, set it aside, or change it. Nothing is overwritten (W1)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Max
+from django.utils import timezone
+
+from memory import present
+from memory.actions import structure
+from memory.errors import conflict, unknown_item
+from memory.llm.embed import embedder
+from memory.models import EvidenceRow, Forest, Revision, StateVector
+from memory.present.evidence import KINDS, TYPED
+from memory.store.recall import half
+from memory.store.refine import resolve_slots
+
+Status, Verdict = EvidenceRow.Status, Revision.Verdict
+COPIED = ("slot", "subject", "value", "asserted", "attribute_tag", "entities", "evidence", "sources")
+
+
+def revise(row: EvidenceRow, do: str, by: Any, *, text: str | None = None, value: str | None = None) -> dict[str, Any]:
+    """Do one of retract, restore, pin, unpin, quarantine, edit; the slot's other values are decided anew. Answers the row that holds now.
+
+    Locks the forest. An edit needs `text`; `value` is what its slot then says. Raises Refused for what the row's status doesn't allow.
+    """
+    vector = half(embedder().embed([text])[0]) if do == "edit" and text else None
+    kind = KINDS[type(row)]
+    model = type(row)
+    with transaction.atomic():
+        forest = Forest.objects.select_for_update().get(pk=row.forest_id)
+        current = model._default_manager.select_for_update().filter(pk=row.pk, forest=forest).first()
+        if current is None:
+            raise unknown_item()
+        answer = current
+        match do:
+            case "retract":
+                _set_status(current, Status.RETRACTED, {Status.CURRENT, Status.SUPERSEDED, Status.QUARANTINED})
+                _note(kind, current, None, Verdict.RETRACTED)
+            case "quarantine":
+                _set_status(current, Status.QUARANTINED, {Status.CURRENT, Status.SUPERSEDED})
+            case "restore":
+                _set_status(current, Status.CURRENT, {Status.RETRACTED, Status.QUARANTINED})
+                _note(kind, current, None, Verdict.RESTORED)
+            case "pin" | "unpin":
+                current.pinned = do == "pin"
+                current.save(update_fields=["pinned"])
+            case "edit":
+                answer = _edit(kind, forest, current, text or "", value)
+                _note(kind, current, answer, Verdict.EDITED)
+                if vector is not None:
+                    StateVector.objects.create(forest=forest, state_id=answer.state_id, kind=kind, item=answer.pk, vector=vector)
+            case _:
+                raise ValueError(do)
+        touched = {current.state_id}
+        if current.slot:
+            _, others = resolve_slots(forest.pk, {(kind, current.slot)})  # type: ignore[arg-type]
+            touched |= set(others)
+        Forest.objects.filter(pk=forest.pk).update(version=F("version") + 1)
+        structure.audit(forest, by, do, f"{kind} {current.pk}", {"items": 1})
+        transaction.on_commit(partial(structure.tell_changed, forest.pk, touched))
+    return present.evidence_json(model._default_manager.get(pk=answer.pk))
+
+
+def _set_status(row: EvidenceRow, status: EvidenceRow.Status, allowed: set[EvidenceRow.Status]) -> None:
+    if row.status not in allowed:
+        raise conflict(f"This is {Status(row.status).value} already.", "Reload the evidence.")
+    row.status, row.superseded_by, row.valid_to, row.known_until = status, None, None, None
+    row.save(update_fields=["status", "superseded_by", "valid_to", "known_until"])
+
+
+def _note(kind: str, old: EvidenceRow, new: EvidenceRow | None, verdict: str) -> None:
+    """A revision by the user; the same again (taken back, brought back, taken back) moves its time."""
+    Revision.objects.update_or_create(
+        kind=kind,
+        old_item=old.pk,
+        new_item=new.pk if new else None,
+        verdict=verdict,
+        defaults={"forest_id": old.forest_id, "slot": old.slot, "state_id": old.state_id, "by": Revision.By.USER, "at": timezone.now()},
+    )
+
+
+def _edit(kind: str, forest: Forest, old: EvidenceRow, text: str, value: str | None) -> EvidenceRow:
+    """A new row in the old one's place; the old one is retracted from its slot by being superseded for good."""
+    if old.status not in (Status.CURRENT, Status.SUPERSEDED):
+        raise conflict(f"This is {Status(old.status).value}.", "Restore it first.")
+    model = type(old)
+    number = model._default_manager.filter(state=old.state_id, made_by="user").aggregate(last=Max("number"))["last"]
+    new = model(
+        forest=forest,
+        state_id=old.state_id,
+        number=0 if number is None else number + 1,
+        made_by="user",
+        text=text,
+        event_time=old.event_time,
+        known_from=forest.last_position,
+        status=old.status,
+        pinned=old.pinned,
+        **{name: getattr(old, name) for name in (*COPIED, *TYPED[kind])},
+    )
+    if value is not None:
+        new.value = value
+    if kind == "artifact":
+        new.item_text = text[:120]  # type: ignore[attr-defined]
+    new.save()
+    old.superseded_by, old.status, old.valid_to, old.known_until = new, Status.SUPERSEDED, old.event_time, forest.last_position  # type: ignore[assignment]
+    old.pinned = False
+    old.save(update_fields=["superseded_by", "status", "valid_to", "known_until", "pinned"])
+    return new

@@ -1,0 +1,63 @@
+"""Receive what a person sent: checked, written down, and from then on never lost."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from memory.errors import Refused, invalid, unknown_state
+from memory.models import Forest, InteractionState, Turn
+
+
+def check_text(text: str, field: str = "text", *, required: bool = True) -> str:
+    """The text as it will be kept. Raises Refused when it is empty, holds NUL or is over 32 KiB of UTF-8."""
+    if required and not text.strip():
+        raise invalid("There is nothing in this turn.", "Write something and send it again.", {field: ["This may not be empty."]})
+    if "\x00" in text:
+        raise invalid("The text has a NUL character, which can't be stored.", "Remove it and send the turn again.", {field: ["No NUL characters."]})
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > settings.MAX_TURN_BYTES:
+        message = f"A turn takes at most {settings.MAX_TURN_BYTES // 1024} KiB of text; this one has {size / 1024:.1f} KiB."
+        raise Refused("too_large", message, "Send it in parts, or attach only what matters.", 413, {field: [message]})
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise invalid("The text has half of a surrogate pair, which is no character.", "Paste it again from its source.", {field: ["Not valid Unicode."]}) from None
+    return text
+
+
+def find_parent(forest: Forest, parent: int | None) -> InteractionState | None:
+    """The state a sender named as parent; raises Refused when the forest has none with that id."""
+    if parent is None:
+        return None
+    state = InteractionState.objects.in_forest(forest).filter(pk=parent).first()
+    if state is None:
+        raise unknown_state()
+    return state
+
+
+def send_turn(forest: Forest, text: str, *, client_id: str | None = None, parent: int | None = None, new_root: bool = False) -> tuple[Turn, bool]:
+    """Write a turn down as received. The same `client_id` again gives the turn it gave before (False: not created)."""
+    if parent is not None and new_root:
+        raise invalid("A turn has either a parent or a new root.", "Send one of the two.", {"new_root": ["Not together with parent."]})
+    client_id = client_id or uuid.uuid4().hex
+    known = Turn.objects.in_forest(forest).filter(client_id=client_id).first()
+    if known is not None:
+        return known, False
+    asked = find_parent(forest, parent)
+    try:
+        with transaction.atomic():
+            turn = Turn.objects.create(
+                forest=forest,
+                client_id=client_id,
+                text=check_text(text),
+                asked_parent=asked,
+                asked_new_root=new_root,
+                sent_at=timezone.now(),
+            )
+    except IntegrityError:  # the same client id from another tab, a moment ago
+        return Turn.objects.in_forest(forest).get(client_id=client_id), False
+    return turn, True

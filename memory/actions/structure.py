@@ -1,0 +1,113 @@
+"""Where each state stands in its tree: a pure function of the edges and the order of time.
+
+A branch goes on through the earliest child; every later child opens a branch of its own (as the rough commit does it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from django.db.models import F
+
+from memory import messages, present
+from memory.models import AuditEntry, Forest, InteractionState, Posting, StateVector, TermStat, Topic
+from memory.models.forest import PostingKind
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The root of a state's tree, the state that opened its branch, and its depth."""
+
+    root: int
+    branch: int
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A state, its parent, and where it stands now."""
+
+    state: int
+    parent: int | None
+    standing: Standing
+
+
+def edges(forest: Forest, roots: Iterable[int]) -> list[Edge]:
+    """The states of some trees, earliest first: parents come before their children."""
+    rows = InteractionState.objects.in_forest(forest).filter(root_id__in=set(roots)).order_by("position")
+    return [Edge(pk, parent, Standing(*at)) for pk, parent, *at in rows.values_list("pk", "parent_id", "root_id", "branch_id", "depth")]
+
+
+def standings(parents: Mapping[int, int | None]) -> dict[int, Standing]:
+    """Where every state stands, given state → parent in order of time."""
+    found: dict[int, Standing] = {}
+    continued: set[int] = set()
+    for state, parent in parents.items():
+        if parent is None:
+            found[state] = Standing(state, state, 0)
+            continue
+        above = found[parent]
+        found[state] = Standing(above.root, state if parent in continued else above.branch, above.depth + 1)
+        continued.add(parent)
+    return found
+
+
+def subtree(parents: Mapping[int, int | None], top: int) -> list[int]:
+    """`top` and everything below it, given state → parent in order of time."""
+    below = {top}
+    for state, parent in parents.items():
+        if parent in below:
+            below.add(state)
+    return [state for state in parents if state in below]
+
+
+def restand(forest: Forest, before: Iterable[Edge], parents: Mapping[int, int | None]) -> list[int]:
+    """Write root, branch and depth of the states whose standing changed; returns their ids."""
+    now = standings(parents)
+    old = {edge.state: edge.standing for edge in before}
+    changed = [state for state, standing in now.items() if old.get(state) != standing]
+    rows = [InteractionState(pk=pk, root_id=now[pk].root, branch_id=now[pk].branch, depth=now[pk].depth) for pk in changed]
+    InteractionState.objects.bulk_update(rows, ["root_id", "branch_id", "depth"], batch_size=500)
+    return changed
+
+
+def plant_tree(forest: Forest, root: int) -> None:
+    """Give a state that became a root the topic row of a new tree; its key comes with refinement."""
+    last = Topic.objects.in_forest(forest).order_by("-order").values_list("order", flat=True).first()
+    Topic.objects.get_or_create(root_id=root, defaults={"forest": forest, "order": 0 if last is None else last + 1})
+
+
+def fell_tree(forest: Forest, root: int) -> None:
+    """Take away what only a root has: topic row, topic vector, topic stems."""
+    Topic.objects.in_forest(forest).filter(root=root).delete()
+    StateVector.objects.in_forest(forest).filter(state=root, kind=StateVector.Kind.TOPIC).delete()
+    unindex(forest, [root], kinds=[PostingKind.TOPIC])
+
+
+def unindex(forest: Forest, states: Iterable[int], kinds: Iterable[int] = PostingKind.values) -> None:
+    """Take states out of the index and out of the forest's term statistics."""
+    rows = Posting.objects.in_forest(forest).filter(state__in=list(states), kind__in=list(kinds))
+    gone: dict[tuple[int, str], int] = {}
+    for kind, term in rows.values_list("kind", "term"):
+        gone[kind, term] = gone.get((kind, term), 0) + 1
+    rows.delete()
+    by_count: dict[tuple[int, int], list[str]] = {}
+    for (kind, term), number in gone.items():
+        by_count.setdefault((kind, number), []).append(term)
+    for (kind, number), terms in by_count.items():
+        TermStat.objects.in_forest(forest).filter(kind=kind, term__in=terms).update(states=F("states") - number)
+    TermStat.objects.in_forest(forest).filter(states=0).delete()
+
+
+def audit(forest: Forest, by: object, action: str, subject: str, counts: Mapping[str, int]) -> None:
+    """Note that it was done, by whom, and how much; never what it said (D5)."""
+    AuditEntry.objects.create(owner_id=forest.owner_id, forest_number=forest.pk, actor=by, action=action, subject=subject, counts=dict(counts))  # type: ignore[misc]
+
+
+def tell_changed(forest: int, states: Iterable[int]) -> None:
+    """Tell the pages that watch: these rows of the drawing look different now."""
+    found = InteractionState.objects.in_forest(forest).filter(pk__in=list(states))
+    trees = {tree["root"]: tree for tree in present.tree_rows(forest, found.order_by().values_list("root_id", flat=True).distinct())}
+    for row in present.state_rows(forest, found):
+        messages.publish(forest, row["turn"], "state.changed", {"state": row, "tree": trees[row["root"]]})

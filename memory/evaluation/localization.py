@@ -1,0 +1,177 @@
+"""Metrics of localization over a replayed stream (BENCHMARKS “Metrics”): where turns went against where they belong.
+
+A turn's gold tree is found by following gold parents; a placement is right when the state it chose belongs to that tree by gold,
+whatever tree earlier mistakes have put it into, or when both say new root.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+BINS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """Where a turn belongs: the id of its parent, None for a new root."""
+
+    id: str
+    parent: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where a turn was put, with the probability the decision carried and what it took."""
+
+    id: str
+    parent: str | None
+    root: str | None
+    probability: float
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One turn, judged: whether its tree, its parent and its being a root are right, and the previous-turn baseline beside it."""
+
+    right: bool
+    parent_right: bool
+    gold_root: bool
+    said_root: bool
+    resumption: bool
+    baseline_right: bool
+    probability: float
+    ms: float
+
+
+def gold_trees(gold: Sequence[Gold]) -> dict[str, str]:
+    """The gold tree (id of its root) of every turn, by following parents. Raises ValueError for a parent that doesn't come before."""
+    trees: dict[str, str] = {}
+    for turn in gold:
+        if turn.parent is None:
+            trees[turn.id] = turn.id
+        elif turn.parent in trees:
+            trees[turn.id] = trees[turn.parent]
+        else:
+            raise ValueError(f"turn {turn.id} has the parent {turn.parent}, which doesn't come before it")
+    return trees
+
+
+def judge(gold: Sequence[Gold], placed: Sequence[Placed]) -> list[Judged]:
+    """Judge one stream, turn by turn; both sequences in the stream's order, of the same turns."""
+    trees = gold_trees(gold)
+    judged = []
+    for index, (truth, said) in enumerate(zip(gold, placed, strict=True)):
+        before = gold[index - 1].id if index else None
+        tree = trees[truth.id]
+        root = truth.parent is None
+        judged.append(
+            Judged(
+                right=said.parent is None if root else trees.get(said.parent or "") == tree,
+                parent_right=said.parent == truth.parent,
+                gold_root=root,
+                said_root=said.parent is None,
+                resumption=not root and before is not None and trees[before] != tree,
+                baseline_right=before is None if root else before is not None and trees[before] == tree,
+                probability=said.probability,
+                ms=said.ms,
+            )
+        )
+    return judged
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The figures of one or more streams. Shares are 0…1, NaN where nothing was to be judged; times in ms."""
+
+    turns: int
+    branch: float
+    previous_turn: float
+    resumption: float
+    parent: float
+    root_precision: float
+    root_recall: float
+    root_f1: float
+    ece: float
+    at_80: float
+    p50: float
+    p95: float
+
+
+def summarize(judged: Sequence[Judged]) -> Score:
+    """All figures over judged turns, of however many streams."""
+    hit = sum(turn.gold_root and turn.said_root for turn in judged)
+    precision = _share(hit, sum(turn.said_root for turn in judged))
+    recall = _share(hit, sum(turn.gold_root for turn in judged))
+    resumed = [turn for turn in judged if turn.resumption]
+    times = sorted(turn.ms for turn in judged)
+    sure = sorted(judged, key=lambda turn: -turn.probability)[: max(1, round(0.8 * len(judged)))]
+    return Score(
+        turns=len(judged),
+        branch=_share(sum(turn.right for turn in judged), len(judged)),
+        previous_turn=_share(sum(turn.baseline_right for turn in judged), len(judged)),
+        resumption=_share(sum(turn.right for turn in resumed), len(resumed)),
+        parent=_share(sum(turn.parent_right for turn in judged), len(judged)),
+        root_precision=precision,
+        root_recall=recall,
+        root_f1=2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0,
+        ece=calibration_error(judged),
+        at_80=_share(sum(turn.right for turn in sure), len(sure)),
+        p50=_quantile(times, 0.5),
+        p95=_quantile(times, 0.95),
+    )
+
+
+def calibration_error(judged: Sequence[Judged]) -> float:
+    """Expected calibration error over ten equal bins of probability, in 0…1."""
+    bins: Mapping[int, list[Judged]] = {index: [] for index in range(BINS)}
+    for turn in judged:
+        bins[min(BINS - 1, int(turn.probability * BINS))].append(turn)
+    gap = sum(abs(sum(turn.right for turn in bin) - sum(turn.probability for turn in bin)) for bin in bins.values())
+    return _share(gap, len(judged))
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else math.nan
+
+
+def _quantile(values: Sequence[float], at: float) -> float:
+    return values[min(len(values) - 1, math.ceil(at * len(values)) - 1)] if values else math.nan
+
+
+def score(gold: Sequence[Gold], placed: Sequence[Placed]) -> Score:
+    """The figures of one stream."""
+    return summarize(judge(gold, placed))
+
+
+COLUMNS: Mapping[str, str] = {
+    "turns": "turns",
+    "branch": "branch accuracy",
+    "previous_turn": "previous turn",
+    "resumption": "resumptions",
+    "parent": "parent exact",
+    "root_f1": "new-root F1",
+    "ece": "ECE",
+    "at_80": "accuracy at 80 %",
+    "p50": "p50 ms",
+    "p95": "p95 ms",
+}
+
+
+def table(scores: Sequence[Score]) -> str:
+    """Scores as a Markdown table, one row each."""
+    rows = ["| " + " | ".join(COLUMNS.values()) + " |", "|" + "---|" * len(COLUMNS)]
+    for one in scores:
+        cells = [_cell(getattr(one, name), name) for name in COLUMNS]
+        rows.append("| " + " | ".join(cells) + " |")
+    return "\n".join(rows)
+
+
+def _cell(value: float, name: str) -> str:
+    if isinstance(value, int):
+        return str(value)
+    if math.isnan(value):
+        return "–"
+    return f"{value:.1f}" if name in ("p50", "p95") else f"{value:.3f}"

@@ -1,0 +1,313 @@
+"""The four steps of a turn as blocking functions: values from the store, decided by the engine, written back once.
+
+`memory/turn.py` is the page that calls them in order; replay, recall, observe and the worker use the same ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import numpy as np
+from django.conf import settings
+from django.db import transaction
+
+from memory.engine import assemble as assembly
+from memory.engine import compute, localize, query, recall, terms, text
+from memory.engine.forest import Channel, Context, Decision, Hit, Pool, Recall, Recalled
+from memory.engine.query import Query
+from memory.errors import conflict
+from memory.llm.calibration import calibration
+from memory.llm.embed import embedder
+from memory.llm.interface import get_model
+from memory.llm.prompts.answer import AnswerRequest, answer_messages
+from memory.llm.tokens import count
+from memory.models import Forest, InteractionState, PostingKind, Profile, Turn
+from memory.models.forest import Origin
+from memory.store import evidence, read, refine, write
+from memory.store import recall as channels
+from memory.threads import in_thread
+
+# States that words and meaning rank best lend their facts to the pool, and may be supplemental turns.
+LEXICAL_STATES = 12
+SUPPLEMENTAL_TURNS = 12
+WINDOW_STATES = 200
+# Questions with a computed answer: every event about their matter is looked at.
+COMPUTED_KINDS = ("count", "sum", "latest", "earliest", "difference", "compare", "order")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an input goes, and what was learned on the way that assembly uses again."""
+
+    query: Query
+    vector: np.ndarray
+    decision: Decision
+    recall: Recall
+    fused: Mapping[int, float]
+    milliseconds: float
+
+
+# --- 1. Localize ------------------------------------------------------------------------------------------------------
+
+
+def localize_text(forest: Forest, said: str, now: datetime, *, as_of: int | None = None) -> Place:
+    """The state `said` resumes, by the three-step cascade (paper §3.2). Reads only; raises Refused for a forest of another embedder."""
+    started = time.perf_counter()
+    check_embedder(forest)
+    asked = query.read(said, now, forest.time_zone)
+    [vector] = embedder().embed([said])
+    found, fused = gather(forest, asked, vector, as_of)
+    window = localize.window(asked)
+    then = _states_of(forest, window.start, window.end, vector, as_of) if window else ()
+    decision = localize.localize(asked, found, calibration(), then)
+    return Place(asked, vector, decision, found, fused, 1000 * (time.perf_counter() - started))
+
+
+def localize_turn(turn: Turn) -> Place:
+    """Localize a turn, or follow its sender's word, and keep the decision for the page."""
+    forest = Forest.objects.get(pk=turn.forest_id)
+    place = localize_text(forest, turn.text, turn.sent_at)
+    if turn.asked_new_root:
+        place = given(place, None)
+    elif turn.asked_parent_id is not None:
+        place = given(place, InteractionState.objects.in_forest(forest).get(pk=turn.asked_parent_id))
+    with transaction.atomic():
+        write.save_decision(turn, place.decision)
+        Turn.objects.filter(pk=turn.pk, generator=turn.generator, status__in=Turn.WAITING).update(status=Turn.Status.LOCALIZED)
+    return place
+
+
+def given(place: Place, parent: InteractionState | None) -> Place:
+    """The place its sender chose; what localization would have done stays readable beside it."""
+    state = read.interactions(parent.forest_id, [parent.pk])[parent.pk] if parent is not None else None
+    chosen = localize.given(state)
+    others = [candidate for candidate in place.decision.candidates if candidate.state != chosen.parent]
+    return replace(place, decision=replace(chosen, candidates=[*chosen.candidates, *others]))
+
+
+def check_embedder(forest: Forest) -> None:
+    """Refuse to compare vectors of two embedders (R4)."""
+    here = embedder()
+    if (forest.embedder, forest.dimensions, forest.weights_hash) != (here.identity, here.dimensions, here.weights_hash):
+        raise conflict(
+            f"This forest was built with the embedder {forest.embedder}; this server has {here.identity}.",
+            "Run the server with the embedder it was built with.",
+        )
+
+
+def gather(forest: Forest, asked: Query, vector: np.ndarray, as_of: int | None = None) -> tuple[Recall, dict[int, float]]:
+    """Ask every channel of hybrid recall and fetch what the ranker looks at; beside it the fused recall score of each state found."""
+    words = channels.statistics(forest, asked.terms)
+    names = channels.statistics(forest, asked.entities, PostingKind.ENTITY)
+    chosen = recall.select_terms(asked, words.document_frequency, words.states)
+    weights = {term: recall.idf(words.document_frequency[term], words.states) for term in chosen}
+    entities = {term: recall.idf(n, names.states) for term, n in names.document_frequency.items() if not recall.is_common(n, names.states)}
+    named = channels.topics(forest.pk, asked.terms, vector, recall.ANCHOR_LIMIT)
+    near = {topic.root: topic.similarity for topic in named if topic.similarity is not None}
+    anchors = recall.match_anchors(asked, [(topic.root, topic.key, topic.variants) for topic in named], near)
+    anchored = [(state, anchor.match) for anchor in anchors for state in channels.tree_states(forest.pk, anchor.root, recall.ANCHOR_STATES, as_of)]
+    hits: dict[Channel, dict[int, Hit]] = {
+        "semantic": channels.ranked(channels.semantic(forest.pk, vector, recall.SEMANTIC_LIMIT, as_of)),
+        "keyword": channels.ranked(channels.bm25(forest.pk, PostingKind.TERM, weights, words.average_length, recall.KEYWORD_LIMIT, as_of)),
+        "entity": channels.ranked(channels.bm25(forest.pk, PostingKind.ENTITY, entities, words.average_length, recall.ENTITY_LIMIT, as_of)),
+        "topic": channels.ranked(anchored),
+    }
+    by_state = channels.by_state(hits)
+    active = _active(forest, as_of)
+    states = read.interactions(forest.pk, {*by_state, *([active] if active else [])})
+    near_states = channels.similarities(forest.pk, vector, list(states))
+    branches = {state.branch for state in states.values()}
+    tip_similarity, centres = channels.branch_similarities(forest.pk, vector, list(branches), as_of)
+    found = Recall(
+        recalled=[Recalled(state, by_state.get(identity, {}), near_states.get(identity)) for identity, state in sorted(states.items())],
+        tips=read.tips(forest.pk, branches, as_of),
+        active=states.get(active) if active else None,
+        anchors=anchors,
+        document_frequency=words.document_frequency,
+        states=words.states,
+        average_length=words.average_length,
+        tip_similarity=tip_similarity,
+        centres=centres,
+    )
+    return found, recall.fused(hits)
+
+
+def _active(forest: Forest, as_of: int | None) -> int | None:
+    if as_of is None:
+        return forest.active_state_id
+    last = read.latest(forest.pk, as_of)
+    return last.id if last else None
+
+
+def _states_of(forest: Forest, start: datetime, end: datetime, vector: np.ndarray, as_of: int | None) -> list[Recalled]:
+    """The states of a window of time, for a temporal return."""
+    ids = read.between(forest.pk, start, end, WINDOW_STATES, as_of)
+    near = channels.similarities(forest.pk, vector, ids)
+    return [Recalled(state, {}, near.get(identity)) for identity, state in read.interactions(forest.pk, ids).items()]
+
+
+# --- 2. Assemble ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Evidenced:
+    """What the model is shown for a turn, and the pool it was chosen from."""
+
+    context: Context
+    pool: Pool
+    request: AnswerRequest
+    zone: str
+    milliseconds: float
+
+
+def gather_pool(forest: Forest, place: Place, as_of: int | None = None) -> Pool:
+    """Everything assembly may choose from: the path, supplemental turns, facts and records, update pairs."""
+    path = read.path(forest.pk, place.decision.parent)
+    second = read.path(forest.pk, place.decision.second)
+    on_path = {state.id for state in (*path, *second)}
+    best = sorted(place.fused.items(), key=lambda pair: (-pair[1], -pair[0]))
+    states = {found.interaction.id: found.interaction for found in place.recall.recalled}
+    turns = [(states[state], score) for state, score in best if state in states and state not in on_path][:SUPPLEMENTAL_TURNS]
+    lexical = [state for state, _ in best if state in states][:LEXICAL_STATES]
+    found = evidence.found(forest.pk, place.vector, lexical, event_terms=place.query.content if place.query.asks(*COMPUTED_KINDS) else (), as_of=as_of)
+    everyone = on_path | set(lexical) | {source for item in found for source in item.evidence.sources}
+    return Pool(path, second, turns, found, evidence.update_pairs(item.evidence for item in found), read.names(forest.pk, everyone))
+
+
+def assemble(forest: Forest, place: Place, budget: int, as_of: int | None = None) -> tuple[Context, Pool]:
+    """The evidence for an input at its place, within `budget` tokens (paper §3.3). Reads only."""
+    pool = gather_pool(forest, place, as_of)
+    now, zone = place.query.time, forest.time_zone
+    computed = compute.compute(place.query, pool.found, now, zone)
+    context = assembly.assemble(place.query, place.decision, pool, budget, count, now, zone, computed=computed)
+    return context, pool
+
+
+def assemble_turn(turn: Turn, place: Place) -> Evidenced:
+    """Assemble a turn's evidence, lay out its request, and keep both for the inspector."""
+    started = time.perf_counter()
+    forest = Forest.objects.get(pk=turn.forest_id)
+    profile = Profile.objects.filter(owner_id=forest.owner_id).first()
+    budget = (profile and profile.evidence_budget) or settings.EVIDENCE_BUDGET
+    context, pool = assemble(forest, place, budget)
+    request = answer_messages(context, turn.text, turn.sent_at, forest.time_zone)
+    digest = hashlib.sha256(json.dumps(request.messages, ensure_ascii=False).encode()).hexdigest()
+    with transaction.atomic():
+        write.save_context(turn, context, request.messages, digest, request.instructions_tokens, request.input_tokens)
+        Turn.objects.filter(pk=turn.pk, generator=turn.generator).exclude(generator="").update(status=Turn.Status.ANSWERING)
+    return Evidenced(context, pool, request, forest.time_zone, 1000 * (time.perf_counter() - started))
+
+
+# --- 4. Commit --------------------------------------------------------------------------------------------------------
+
+
+def state_text(user: str, assistant: str) -> str:
+    """What a state's turn vector embeds."""
+    return f"{user}\n{assistant}"
+
+
+def commit(
+    turn: Turn,
+    place: Place,
+    answer: str,
+    *,
+    generator: str | None,
+    timings: Mapping[str, float] | None = None,
+    evidenced: Evidenced | None = None,
+    seq: int = 0,
+) -> InteractionState:
+    """The rough commit of one turn (paper §3.4, first half). `generator` None: nobody generates it (given, or kept by its owner).
+
+    Raises write.TurnTakenError, write.ParentGoneError.
+    """
+    started = time.perf_counter()
+    both = f"{turn.text}\n{answer}"
+    [vector] = embedder().embed([state_text(turn.text, answer)])
+    embedded = time.perf_counter()
+    rough = write.RoughCommit(
+        user=turn.text,
+        assistant=answer,
+        time=turn.sent_at,
+        terms=Counter(terms.terms(both)),
+        entity_terms=Counter(terms.entity_terms(both)),
+        entities=terms.entity_spans(turn.text)[:20],
+        tokens=count(turn.text) + count(answer),
+        vector=vector,
+        origin=turn.origin,
+        trust=InteractionState.Trust.IMPORTED if turn.origin == Origin.IMPORTED else InteractionState.Trust.OWNER,
+        input_tokens=evidenced.context.tokens + evidenced.request.instructions_tokens + evidenced.request.input_tokens if evidenced else 0,
+        output_tokens=count(answer) if evidenced else 0,
+        seq=seq,
+    )
+    with transaction.atomic():
+        state = write.commit_rough(turn, place.decision, rough, generator)
+        if evidenced is None:
+            write.save_decision(turn, place.decision)
+    done = time.perf_counter()
+    measured = {
+        "localize_ms": place.milliseconds,
+        "assemble_ms": evidenced.milliseconds if evidenced else None,
+        **(timings or {}),
+        "vector_ms": 1000 * (embedded - started),
+        "commit_ms": 1000 * (done - embedded),
+    }
+    Turn.objects.filter(pk=turn.pk).update(timings={name: round(value, 2) for name, value in measured.items() if value is not None})
+    return state
+
+
+def hand_over(forest_id: int) -> None:
+    """Tell the worker, after the commit; what the broker doesn't take stays in the outbox."""
+    from memory.tasks import publish_outbox  # the tasks call these steps
+
+    publish_outbox(forest_id)
+
+
+# --- 4, refined: in the worker ----------------------------------------------------------------------------------------
+
+
+def plan_refinement(forest_id: int, state_id: int) -> refine.Plan:
+    """Everything one state teaches (paper §3.4, second half), worked out outside any transaction; `refine.apply` writes it."""
+    started = time.perf_counter()
+    forest = Forest.objects.get(pk=forest_id)
+    path = read.path(forest_id, state_id)
+    state, before = path[-1], path[:-1]
+    model = get_model()
+    extraction = model.extract(state, before, zone=forest.time_zone, topic=state.topic)
+    keyed: dict[tuple[str, int], str] = {
+        ("branch", 0): text.branch_text(extraction.topic or state.topic, extraction.path_summary, extraction.node_summary, extraction.entities)
+    }
+    if extraction.topic:
+        keyed["topic", 0] = extraction.topic
+    for number, proposal in enumerate(extraction.proposals):
+        # Key expansion (paper §3.3): found by the fact and its source turn together; only the fact is shown.
+        keyed[proposal.kind, number] = f"{proposal.text}\n{state.user}"
+    vectors = dict(zip(keyed, embedder().embed(list(keyed.values())), strict=True))
+    stems = {stem for name in (extraction.topic, *extraction.topic_variants) for stem in terms.content_terms(name)}
+    names = Counter(terms.entity_term(name) for name in extraction.entities)
+    return refine.Plan(
+        state=state_id,
+        version=model.extractors,
+        extraction=extraction,
+        vectors=vectors,
+        topic_stems=tuple(sorted(stem[:100] for stem in stems)),
+        entity_terms={name: number for name, number in names.items() if name},
+        milliseconds=1000 * (time.perf_counter() - started),
+    )
+
+
+async def settle(turn: Turn) -> None:
+    """Wait for pending refinement, but only while a live lease shows progress, and at most COMMIT_WAIT_SECONDS (S3)."""
+    deadline = time.monotonic() + settings.COMMIT_WAIT_SECONDS
+    while time.monotonic() < deadline and await in_thread(_worth_waiting, turn.forest_id):
+        await asyncio.sleep(0.1)
+
+
+def _worth_waiting(forest_id: int) -> bool:
+    return refine.next_unrefined(forest_id, 0) is not None and refine.moving(forest_id)

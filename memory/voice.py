@@ -1,0 +1,69 @@
+"""What a turn says while it is under way: each step as a message, the answer as deltas of at most fifteen flushes a second."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from typing import Any
+
+from memory import messages, present
+from memory.engine.forest import Context, Decision
+from memory.models import Turn
+from memory.threads import in_thread
+
+FLUSH_SECONDS = 1 / 15
+
+
+class Voice:
+    """The messages of one turn. `text` is the answer so far; `seq` the last message whose effect `text` holds."""
+
+    def __init__(self, turn: Turn) -> None:
+        self.turn = turn
+        self.text = ""
+        self.seq = turn.seq
+        self.committing = False
+        self._sent = 0  # characters of `text` already passed on
+        self._flushed = 0.0
+
+    async def say(self, kind: str, **payload: Any) -> None:
+        self.seq = await messages.apublish(self.turn.forest_id, self.turn.pk, kind, payload) or self.seq
+
+    async def localized(self, decision: Decision) -> None:
+        """Where the turn goes, said before the first word of the answer."""
+        await self.say("turn.localized", **await in_thread(present.localized, self.turn.pk, decision))
+
+    async def assembled(self, context: Context) -> None:
+        """What the model is shown, block by block."""
+        blocks = [{"name": block.name, "label": block.label, "tokens": block.tokens, "items": len(block.items)} for block in context.blocks]
+        chips = await in_thread(present.chips, [asdict(block) for block in context.blocks])
+        await self.say("turn.assembled", tokens=context.tokens, blocks=blocks, chips=chips)
+
+    async def delta(self, words: str) -> None:
+        """Add to the answer; passed on when the last flush is long enough ago."""
+        self.text += words
+        if time.monotonic() - self._flushed >= FLUSH_SECONDS:
+            await self.flush()
+
+    async def flush(self) -> None:
+        if self._sent < len(self.text):
+            piece, offset = self.text[self._sent :], self._sent
+            self._sent, self._flushed = len(self.text), time.monotonic()
+            await self.say("turn.delta", text=piece, offset=offset)
+
+    async def broken(self, status: str, message: str) -> None:
+        """End without a commit: the turn keeps its part and says what happened and what to do."""
+        error = {"code": status, "message": message, "action": "Try again, keep the part, or drop it."}
+        await in_thread(self._write_broken, status, error)
+        await self.say(f"turn.{status}", error=error, partial=self.text)
+
+    def _write_broken(self, status: str, error: dict[str, str]) -> None:
+        row = Turn.objects.filter(pk=self.turn.pk).exclude(status__in=Turn.COMMITTED)
+        # Cancelled from outside: the status stands already, only the last words are missing.
+        row.filter(status__in=Turn.BROKEN, generator="").update(partial=self.text, seq=self.seq)
+        row.filter(generator=self.turn.generator).update(status=status, error=error, partial=self.text, seq=self.seq, generator="", heartbeat_at=None)
+
+    async def state_added(self, state_id: int) -> None:
+        """The turn is part of memory now: the whole turn, and its state for the drawing."""
+        answered, added = await in_thread(present.committed, state_id)
+        await self.say("turn.answered", data=answered)
+        await self.say("state.added", **added)
