@@ -1,7 +1,7 @@
 """Rows: the forest (forest.py), what was learned (evidence.py), why and with what (trace.py), work under way (work.py)."""
 
 from memory.models.evidence import Artifact, AtomicFact, EvidenceRow, Event, MutableState, Revision
-from memory.models.forest import Forest, InteractionState, ParentChange, Posting, StateLink, StateVector, TermStat, Topic, Turn
+from memory.models.forest import Forest, InteractionState, ParentChange, Posting, PostingKind, StateLink, StateVector, TermStat, Topic, Turn
 from memory.models.scoping import unique_in_forest
 from memory.models.trace import ContextTrace, RoutingDecision
 from memory.models.work import ApiKey, AuditEntry, Job, Lease, Outbox, Profile
@@ -30,6 +30,7 @@ __all__ = [
     "Outbox",
     "ParentChange",
     "Posting",
+    "PostingKind",
     "Profile",
     "Revision",
     "RoutingDecision",

@@ -11,7 +11,7 @@ from django.db.models import Q
 from memory.engine.forest import Evidence, EvidenceKind, Found
 from memory.models import EVIDENCE_MODELS, EvidenceRow
 from memory.store import read
-from memory.store.recall import half
+from memory.store.recall import literal
 
 NEAREST = 40
 # All rows of so many slots or events are looked at for update pairs and computed answers.
@@ -72,7 +72,7 @@ def _rows(forest: int, kind: EvidenceKind, where: Q, as_of: int | None, limit: i
 
 def nearest(forest: int, vector: np.ndarray, limit: int) -> dict[tuple[EvidenceKind, int], float]:
     """The nearest facts and records as (kind, id) → cosine. The vector of a fact is that of its expanded key (fact + source turn)."""
-    query = half(vector)
+    query = literal(vector)
     rows = read.select(
         """
         SELECT kind, item, 1 - (vector <=> %s::halfvec) FROM memory_statevector

@@ -36,13 +36,18 @@ def statistics(forest: Forest, terms: Sequence[str], kind: PostingKind = Posting
 
 
 def half(vector: np.ndarray) -> HalfVector:
-    """A query or row vector as the database keeps it."""
+    """A vector as its row keeps it."""
     return HalfVector(vector.astype(np.float16))
+
+
+def literal(vector: np.ndarray) -> str:
+    """A vector as a parameter of a statement, to be cast with `::halfvec`."""
+    return str(half(vector).to_text())
 
 
 def semantic(forest: int, vector: np.ndarray, limit: int, as_of: int | None = None) -> list[tuple[int, float]]:
     """The `limit` nearest states as (id, cosine), by the better of a state's turn vector and branch-aware vector."""
-    query = half(vector)
+    query = literal(vector)
     return read.select(
         """
         SELECT state_id, max(similarity) AS best FROM (
@@ -64,7 +69,7 @@ def similarities(forest: int, vector: np.ndarray, states: Sequence[int]) -> dict
         SELECT state_id, max(1 - (vector <=> %s::halfvec)) FROM memory_statevector
         WHERE forest_id = %s AND state_id = ANY(%s) AND kind = ANY(%s) GROUP BY state_id
         """,
-        [half(vector), forest, list(states), list(STATE_KINDS)],
+        [literal(vector), forest, list(states), list(STATE_KINDS)],
     )
     return dict(rows)
 
@@ -77,7 +82,7 @@ def branch_similarities(forest: int, vector: np.ndarray, branches: Sequence[int]
         FROM memory_interactionstate s JOIN memory_statevector v ON v.state_id = s.id AND v.kind = 'state'
         WHERE s.forest_id = %s AND s.branch_id = ANY(%s) AND s.position <= %s GROUP BY s.branch_id
         """,
-        [half(vector), half(vector), forest, list(branches), read.until(as_of)],
+        [literal(vector), literal(vector), forest, list(branches), read.until(as_of)],
     )
     return {branch: tip for branch, tip, _ in rows}, {branch: centre for branch, _, centre in rows}
 
@@ -116,7 +121,7 @@ def topics(forest: int, stems: Sequence[str], vector: np.ndarray | None, limit: 
         near = dict(
             read.select(
                 "SELECT state_id, 1 - (vector <=> %s::halfvec) FROM memory_statevector WHERE forest_id = %s AND kind = 'topic' ORDER BY vector <=> %s::halfvec LIMIT %s",
-                [half(vector), forest, half(vector), limit],
+                [literal(vector), forest, literal(vector), limit],
             )
         )
     rows = read.select(

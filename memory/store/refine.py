@@ -166,7 +166,10 @@ def resolve_slots(forest: int, slots: Iterable[tuple[EvidenceKind, str]], state:
     touched: set[int] = set()
     for kind, slot in sorted(slots):
         model = EVIDENCE_MODELS[kind]
-        rows: dict[int, EvidenceRow] = {row.pk: row for row in model.objects.select_for_update().in_forest(forest).filter(slot=slot).order_by("pk")}
+        # What a person has edited is out: its new wording stands in the slot instead of it, even when both say the same value.
+        edited = Revision.objects.in_forest(forest).filter(kind=kind, verdict=Revision.Verdict.EDITED).values("old_item")
+        found = model.objects.select_for_update().in_forest(forest).filter(slot=slot).exclude(pk__in=edited).order_by("pk")
+        rows: dict[int, EvidenceRow] = {row.pk: row for row in found}
         entries = [
             SlotEntry(row.pk, row.value, row.event_time, row.known_from, row.asserted, row.status, row.pinned)  # type: ignore[arg-type]
             for row in rows.values()
