@@ -46,8 +46,8 @@ def observe(forest: Forest, interactions: Iterable[Mapping[str, Any]], progress:
     return results
 
 
-def observe_one(forest: Forest, given: Mapping[str, Any], origin: str = Origin.OBSERVED) -> dict[str, Any]:
-    """Commit one interaction; see `observe`."""
+def observe_one(forest: Forest, given: Mapping[str, Any], origin: str = Origin.OBSERVED, *, tell: bool = True) -> dict[str, Any]:
+    """Commit one interaction; see `observe`. `tell` False spares the message to watching pages: thousands at once say nothing to anyone."""
     started = time.perf_counter()
     client_id = str(given.get("id") or uuid.uuid4().hex)
     if len(client_id) > 200:
@@ -67,9 +67,11 @@ def observe_one(forest: Forest, given: Mapping[str, Any], origin: str = Origin.O
         place = steps.given(place, parent)
     turn, _ = Turn.objects.get_or_create(forest=forest, client_id=client_id, defaults={"origin": origin, "text": user, "sent_at": sent_at})
     state = steps.commit(turn, place, assistant, generator=None)
-    _, added = present.committed(state.pk)
-    messages.publish(forest.pk, turn.pk, "state.added", added)
-    return _result(forest, client_id, state, started)
+    result = _result(forest, client_id, state, started)
+    if tell:
+        _, added = present.committed(state.pk)
+        messages.publish(forest.pk, turn.pk, "state.added", added)
+    return result
 
 
 def _parent(forest: Forest, given: Any) -> InteractionState | None:

@@ -112,7 +112,7 @@ class InteractionState(InForest):
 
     turn = models.OneToOneField(Turn, on_delete=models.CASCADE, related_name="state")
     position = models.PositiveBigIntegerField(help_text="Place on the forest's timeline, from 1.")
-    parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="children")
+    parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.RESTRICT, related_name="children")
     # Ids, not relations: a root is its own root, which a constraint would check before the row is there.
     root_id = models.BigIntegerField(help_text="The root of its tree; itself for a root.")
     branch_id = models.BigIntegerField(help_text="The state that opened its branch: a root, or a later child of a forked state.")

@@ -44,7 +44,7 @@ class Command(BaseCommand):
             for number, line in self._lines(options["file"]):
                 try:
                     interaction = read_line(line)
-                    result = observe_one(forest, {key: interaction[key] for key in SEEN if key in interaction})
+                    result = observe_one(forest, {key: interaction[key] for key in SEEN if key in interaction}, tell=False)
                 except (ValueError, Refused) as error:
                     skipped += 1
                     self.stderr.write(f"line {number} left out: {error}")

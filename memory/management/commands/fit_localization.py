@@ -1,0 +1,44 @@
+"""Fit the localization weights on gold streams and write them where the server reads them."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from memory.evaluation import fit, streams
+from memory.llm.calibration import WEIGHTS
+from memory.llm.embed import embedder
+
+
+class Command(BaseCommand):
+    help = "Fit the localization weights on directories of gold streams (docs/interfaces.md, replay lines with parent); --test measures on others by online replay."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("directories", nargs="+", type=Path, metavar="NAME=DIR", help="a source: its name, as kept in the file, and its directory of streams")
+        parser.add_argument("--test", nargs="*", type=Path, default=[], metavar="NAME=DIR", help="sources to measure on, of other dialogues than those fitted on")
+        parser.add_argument("--out", type=Path, default=WEIGHTS, help="the JSON file to write")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        embed = streams.CachedEmbedder(embedder().embed)
+        try:
+            sources = dict(self._source(given) for given in options["directories"])
+            tests = dict(self._source(given) for given in options["test"])
+            calibration = fit.fit(sources, embed, self.stdout.write)
+        except (OSError, ValueError, KeyError) as error:
+            raise CommandError(f"These streams can't be fitted on: {error}") from error
+        options["out"].parent.mkdir(parents=True, exist_ok=True)
+        options["out"].write_text(json.dumps(calibration.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        self.stdout.write(f"Wrote {options['out'].name}.")
+        for name, test in tests.items():
+            self.stdout.write(f"{name}: {fit.measure(test, embed, calibration)}")
+
+    @staticmethod
+    def _source(given: Path) -> tuple[str, list[list[streams.GoldTurn]]]:
+        name, equals, directory = str(given).partition("=")
+        if not equals:
+            raise ValueError(f"{given} isn't NAME=DIR.")
+        return name, streams.load(Path(directory))
