@@ -1,0 +1,50 @@
+/** What a person can do on the page. Templates only call these. */
+
+import type { ChatTurn } from './chat/turns';
+import type { Drawing } from './forest/types';
+import type { AppState, PhoneTab, Place, Tab } from './state';
+import type { Item } from './types';
+
+export interface Actions {
+  /* Chat */
+  send(text: string): boolean;
+  draft(text: string): void;
+  cancel(turn: number): void;
+  retry(turn: ChatTurn): void;
+  keep(turn: number): void;
+  drop(turn: ChatTurn): void;
+  earlier(): void;
+  place(place: Place): void;
+  dismissNotice(): void;
+  copy(text: string, what: string): void;
+
+  /* Looking around */
+  select(state: number | null, options?: { center?: boolean }): void;
+  preview(state: number | null): void;
+  inspectTurn(turn: number): void;
+  inspectItem(kind: Item['kind'] | string, id: number, state: number | null): void;
+  openSlot(item: Item): void;
+  closeSlot(): void;
+  tab(tab: Tab): void;
+  scope(scope: 'turn' | 'all'): void;
+  toggleBlock(name: string): void;
+  toggleCandidate(index: number): void;
+  search(query: string): void;
+  walkHits(step: number): void;
+  chooseHit(index: number): void;
+  drawing(drawing: Drawing): void;
+  fit(): void;
+
+  /* The page itself */
+  menu(name: string | null): void;
+  dialog(name: AppState['dialog']): void;
+  drawer(open: boolean): void;
+  phoneTab(tab: PhoneTab): void;
+  fold(panel: 'chat' | 'inspector', folded: boolean): void;
+  resize(panel: 'chat' | 'inspector', width: number): void;
+  theme(theme: AppState['theme']): void;
+  newForest(name: string): void;
+  rename(name: string): void;
+  growSample(): void;
+  signOut(): void;
+}

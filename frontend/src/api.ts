@@ -1,0 +1,96 @@
+/** The REST half of the network (docs/interfaces.md). Every call resolves with the answer or throws an `ApiError`. */
+
+import type {
+  ApiErrorBody, Forest, Item, Job, Me, Page, SearchHit, StateDetail, StatesPage, Trace, Turn,
+} from './types';
+
+/** An answer that isn't one, in words for a person. `status` 0: nothing was reached. */
+export class ApiError extends Error {
+  constructor(readonly status: number, readonly code: string, message: string, readonly action: string) {
+    super(message);
+    this.name = 'ApiError';
+  }
+}
+
+const LOST = 'The server can’t be reached.';
+
+function csrfToken(): string {
+  return /(?:^|;\s*)csrftoken=([^;]+)/.exec(document.cookie)?.[1] ?? '';
+}
+
+async function request<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  const headers: Record<string, string> = { Accept: 'application/json' };
+  if (method !== 'GET') headers['X-CSRFToken'] = csrfToken();
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  const init: RequestInit = { method, headers, credentials: 'same-origin' };
+  if (body !== undefined) init.body = JSON.stringify(body);
+  if (signal) init.signal = signal;
+  let response: Response;
+  try {
+    response = await fetch(`/api/${path}`, init);
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new ApiError(0, 'unreachable', LOST, 'Check the connection; the page tries again by itself.');
+  }
+  if (response.status === 204) return undefined as T;
+  const data: unknown = await response.json().catch(() => null);
+  if (response.ok && data !== null) return data as T;
+  const problem = (data as { error?: ApiErrorBody } | null)?.error;
+  throw new ApiError(
+    response.status,
+    problem?.code ?? 'unavailable',
+    problem ? [problem.message, ...Object.values(problem.fields ?? {}).flat()].join(' ') : 'The server gave no usable answer.',
+    problem?.action ?? 'Try again in a moment.',
+  );
+}
+
+const query = (params: Record<string, string | number | null | undefined>): string => {
+  const pairs = Object.entries(params).filter(([, value]) => value !== null && value !== undefined && value !== '');
+  return pairs.length ? '?' + new URLSearchParams(pairs.map(([key, value]) => [key, String(value)])).toString() : '';
+};
+
+export interface Placement {
+  parent?: number;
+  new_root?: true;
+}
+
+export const api = {
+  me: () => request<Me>('GET', 'me/'),
+  forests: async () => (await request<Page<Forest>>('GET', 'forests/?limit=200')).results,
+  forest: (id: number) => request<Forest>('GET', `forests/${id}/`),
+  createForest: (name: string, time_zone: string) => request<Forest>('POST', 'forests/', { name, time_zone }),
+  renameForest: (id: number, name: string) => request<Forest>('PATCH', `forests/${id}/`, { name }),
+  sampleForest: () => request<{ forest: Forest; job: Job }>('POST', 'forests/sample/', {}),
+  job: (id: number) => request<Job>('GET', `jobs/${id}/`),
+
+  turns: (forest: number, before?: string | number | null) =>
+    request<Page<Turn>>('GET', `forests/${forest}/turns/${query({ limit: 50, before })}`),
+  turn: (id: number) => request<Turn>('GET', `turns/${id}/`),
+  sendTurn: (forest: number, client_id: string, text: string, placement: Placement) =>
+    request<Turn>('POST', `forests/${forest}/turns/`, { text, client_id, ...placement }),
+  retryTurn: (id: number) => request<Turn>('POST', `turns/${id}/retry/`, {}),
+  cancelTurn: (id: number) => request<Turn>('POST', `turns/${id}/cancel/`, {}),
+  keepTurn: (id: number) => request<Turn>('POST', `turns/${id}/keep/`, {}),
+  dropTurn: (id: number) => request<void>('DELETE', `turns/${id}/`),
+  trace: (turn: number) => request<Trace>('GET', `turns/${turn}/trace/`),
+
+  /** All states after a position, in windows of 5,000; the answer is one page with every row. */
+  async states(forest: number, after?: number): Promise<StatesPage> {
+    let page = await request<StatesPage>('GET', `forests/${forest}/states/${query({ limit: 5000, after })}`);
+    const rows = [...page.results];
+    const trees = new Map(page.trees.map((tree) => [tree.root, tree]));
+    while (page.next !== null) {
+      page = await request<StatesPage>('GET', `forests/${forest}/states/${query({ limit: 5000, after: page.next })}`);
+      rows.push(...page.results);
+      for (const tree of page.trees) trees.set(tree.root, tree);
+    }
+    return { ...page, results: rows, trees: [...trees.values()] };
+  },
+  state: (id: number) => request<StateDetail>('GET', `states/${id}/`),
+  facts: async (forest: number, filter: { state?: number; slot?: string; status?: string; limit?: number }) =>
+    (await request<Page<Item>>('GET', `forests/${forest}/facts/${query({ limit: 200, ...filter })}`)).results,
+  records: async (forest: number, filter: { state?: number; slot?: string; status?: string; kind?: string; limit?: number }) =>
+    (await request<Page<Item>>('GET', `forests/${forest}/records/${query({ limit: 200, ...filter })}`)).results,
+  search: async (forest: number, q: string, signal: AbortSignal) =>
+    (await request<{ results: SearchHit[] }>('GET', `forests/${forest}/search/${query({ q, limit: 50 })}`, undefined, signal)).results,
+};

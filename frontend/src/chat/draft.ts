@@ -1,0 +1,43 @@
+/** What a person wrote and the server doesn't have yet, kept in this browser per forest: the draft and unsent turns. */
+
+import type { Placement } from '../api';
+
+export interface Unsent {
+  client_id: string;
+  text: string;
+  sent_at: string;
+  placement: Placement;
+}
+
+const draftKey = (forest: number | null) => `arborweb.draft.${forest ?? 'first'}`;
+const unsentKey = (forest: number) => `arborweb.unsent.${forest}`;
+
+/** Storage can be full or forbidden; then the page works without. */
+function attempt<T>(work: () => T, otherwise: T): T {
+  try {
+    return work();
+  } catch {
+    return otherwise;
+  }
+}
+
+export const readDraft = (forest: number | null): string => attempt(() => localStorage.getItem(draftKey(forest)) ?? '', '');
+
+export const keepDraft = (forest: number | null, text: string): void =>
+  attempt(() => (text ? localStorage.setItem(draftKey(forest), text) : localStorage.removeItem(draftKey(forest))), undefined);
+
+export const readUnsent = (forest: number): Unsent[] =>
+  attempt(() => JSON.parse(localStorage.getItem(unsentKey(forest)) ?? '[]') as Unsent[], []);
+
+function writeUnsent(forest: number, list: Unsent[]): void {
+  attempt(() => (list.length ? localStorage.setItem(unsentKey(forest), JSON.stringify(list)) : localStorage.removeItem(unsentKey(forest))), undefined);
+}
+
+export const keepUnsent = (forest: number, turn: Unsent): void =>
+  writeUnsent(forest, [...readUnsent(forest).filter((kept) => kept.client_id !== turn.client_id), turn]);
+
+export const forgetUnsent = (forest: number, client_id: string): void =>
+  writeUnsent(forest, readUnsent(forest).filter((kept) => kept.client_id !== client_id));
+
+export const readSetting = (name: string): string | null => attempt(() => localStorage.getItem(`arborweb.${name}`), null);
+export const keepSetting = (name: string, value: string): void => attempt(() => localStorage.setItem(`arborweb.${name}`, value), undefined);

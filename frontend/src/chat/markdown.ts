@@ -1,0 +1,93 @@
+/** Markdown of people and models to safe HTML, one string per top-level block, so that a growing answer only
+ *  touches its last block. No raw HTML, no remote picture, links that only go to the web or to mail. */
+
+import DOMPurify from 'dompurify';
+import MarkdownIt from 'markdown-it';
+
+const markdown = new MarkdownIt({ html: false, linkify: true, breaks: false, typographer: false });
+markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
+markdown.validateLink = (url) => /^(?:https?:|mailto:|#)/i.test(url.trim());
+
+const escape = markdown.utils.escapeHtml;
+
+// A picture becomes a link to it: nothing is fetched from elsewhere.
+markdown.renderer.rules.image = (tokens, index) => {
+  const token = tokens[index]!;
+  const src = String(token.attrGet('src') ?? '');
+  const name = token.content || 'picture';
+  return `<a href="${escape(src)}">${escape(name)} (picture, not loaded)</a>`;
+};
+
+markdown.renderer.rules.fence = (tokens, index) => {
+  const token = tokens[index]!;
+  const language = token.info.trim().split(/\s+/)[0] ?? '';
+  return `<div class="code"><div class="code-head"><span>${escape(language || 'text')}</span>` +
+    `<button type="button" class="code-copy" data-copy="code">Copy</button></div>` +
+    `<pre tabindex="0"><code>${escape(token.content)}</code></pre></div>`;
+};
+markdown.renderer.rules.code_block = markdown.renderer.rules.fence;
+markdown.renderer.rules.table_open = () => '<div class="table" tabindex="0"><table>';
+markdown.renderer.rules.table_close = () => '</table></div>';
+
+let purifier: ReturnType<typeof DOMPurify> | null = null;
+
+/** DOMPurify needs a window, so it is made on first use. */
+function purify(html: string): string {
+  if (!purifier) {
+    purifier = DOMPurify(window);
+    purifier.addHook('afterSanitizeAttributes', (node) => {
+      if (node.nodeName !== 'A') return;
+      node.setAttribute('target', '_blank');
+      node.setAttribute('rel', 'noopener noreferrer nofollow');
+    });
+  }
+  return purifier.sanitize(html, {
+    ALLOWED_TAGS: ['p', 'br', 'strong', 'em', 's', 'del', 'code', 'pre', 'a', 'ul', 'ol', 'li', 'blockquote', 'hr',
+      'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'div', 'span', 'button'],
+    ALLOWED_ATTR: ['href', 'class', 'type', 'data-copy', 'tabindex', 'start'],
+    ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|#)/i,
+  });
+}
+
+const known = new Map<string, string>();
+
+function remembered(html: string): string {
+  const hit = known.get(html);
+  if (hit !== undefined) return hit;
+  const safe = purify(html);
+  if (known.size > 800) known.clear();
+  known.set(html, safe);
+  return safe;
+}
+
+/** An answer under way ends anywhere. Marks whose meaning is still open would show as one thing and turn into another:
+ *  a last line of marks only is held back, and bold or code left open is closed. */
+export function settle(partial: string): string {
+  const lines = partial.split('\n');
+  const fences = lines.filter((line) => /^ {0,3}(?:```|~~~)/.test(line)).length;
+  if (fences % 2) return /^ {0,3}(?:`{1,2}|~{1,2})$/.test(lines.at(-1) ?? '') ? lines.slice(0, -1).join('\n') : partial;
+  if (/^\s*(?:[-*+_=~`#>|:]+\s*)*(?:\d+[.)]?)?\s*$/.test(lines.at(-1) ?? '')) lines.pop();
+  const text = lines.join('\n');
+  const start = text.lastIndexOf('\n\n') + 1;
+  const tail = text.slice(start).replace(/\[[^\]\n]*\]\([^)\n]*$/, (link) => link.slice(1, link.indexOf(']')));
+  const settled = text.slice(0, start) + tail;
+  if ((tail.match(/`/g)?.length ?? 0) % 2) return settled + '`';
+  const bare = tail.replace(/`[^`]*`/g, '');
+  if ((bare.match(/\*\*/g)?.length ?? 0) % 2) return settled.endsWith('**') ? settled.slice(0, -2) : settled.replace(/\*?$/, '') + '**';
+  return settled;
+}
+
+/** Safe HTML of each top-level block. */
+export function blocks(text: string): string[] {
+  const env = {};
+  const tokens = markdown.parse(text, env);
+  const result: string[] = [];
+  let start = 0;
+  tokens.forEach((token, index) => {
+    if (token.level !== 0 || token.nesting === 1) return;
+    const html = markdown.renderer.render(tokens.slice(start, index + 1), markdown.options, env);
+    start = index + 1;
+    if (html.trim()) result.push(remembered(html));
+  });
+  return result;
+}

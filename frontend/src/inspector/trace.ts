@@ -1,0 +1,140 @@
+/** *Why here*: what decided where a turn went, and what the model was shown. */
+
+import { html, nothing, type TemplateResult } from 'lit-html';
+import type { Actions } from '../actions';
+import type { ChatTurn } from '../chat/turns';
+import { icon } from '../icons';
+import { leafOf } from '../shell/leaf';
+import { count, duration, longTime, percent } from '../shell/time';
+import { placeWords, type AppState } from '../state';
+import type { Trace, TraceCandidate } from '../types';
+import { chance, scoreBar } from './bars';
+import { contextView } from './context';
+
+const PER_UNIT = 46;
+const MOST_SHOWN = 5;
+const CHANNELS: Record<string, string> = { semantic: 'meaning', keyword: 'words', entity: 'names', topic: 'topic', temporal: 'time', recency: 'recency' };
+
+/** What is known of a turn before its trace is written: the message that said where it goes. */
+export function liveTrace(turn: ChatTurn, state: AppState): Trace | null {
+  if (!turn.decision) return null;
+  const candidates = turn.candidates.map((candidate): TraceCandidate => ({
+    ...candidate, tree: candidate.root === null ? null : state.trees.get(candidate.root)?.topic ?? null,
+    active: false, score: 0, parts: {}, channels: {},
+  }));
+  const { method, parent, root, probability, unsure } = turn.decision;
+  return {
+    turn: turn.id as number, position: null, text: turn.text, time: turn.sent_at,
+    decision: { method, chosen: parent, root, probability, margin: null, unsure, threshold: null, why: placeWords(state, turn.decision), corrected_by: null, parts: [], candidates },
+    context: null, timings: {}, tokens: { input: null, output: null },
+  };
+}
+
+const ordinal = (n: number): string => {
+  const tens = n % 100;
+  return `${n}${tens > 10 && tens < 14 ? 'th' : ({ 1: 'st', 2: 'nd', 3: 'rd' } as Record<number, string>)[n % 10] ?? 'th'}`;
+};
+
+function ranks(candidate: TraceCandidate): TemplateResult {
+  const names = Object.entries(candidate.channels);
+  return html`<div class="ranks">${names.length
+    ? names.map(([name, hit]) => html`<span>${CHANNELS[name] ?? name} ${hit ? `${ordinal(hit.rank)}, ${hit.score.toFixed(2)}` : 'none'}</span>`)
+    : html`<span>no path to compare</span>`}<span class="score-sum">score ${candidate.score.toFixed(1)}</span></div>`;
+}
+
+function candidateView(candidate: TraceCandidate, index: number, trace: Trace, scale: { perUnit: number; zero: number }, state: AppState, actions: Actions): TemplateResult {
+  const { decision } = trace;
+  const won = candidate.state === decision.chosen;
+  const tree = candidate.root === null ? undefined : state.trees.get(candidate.root);
+  const open = won !== state.openCandidates.has(index);
+  const notes = [candidate.tree && candidate.tree !== candidate.label ? candidate.tree : '', candidate.active ? 'active' : ''].filter(Boolean).join(', ');
+  const parts = decision.parts.map((part, i) => ({ label: part.label, value: candidate.parts[part.key] ?? 0, colour: (i % 5) + 1 }));
+  const scored = parts.some((part) => part.value);
+  return html`<li class="candidate" data-testid="candidate" data-state=${candidate.state ?? ''} @pointerenter=${() => actions.preview(candidate.state)} @pointerleave=${() => actions.preview(null)}>
+    <span class="candidate-leaf">${candidate.state === null ? icon('plus', 15) : leafOf(tree, 15)}</span>
+    <div class="candidate-body">
+      <div class="candidate-head">
+        ${candidate.state === null
+          ? html`<span class="candidate-name">${candidate.label}</span>`
+          : html`<button type="button" class="candidate-name plain" @click=${() => actions.select(candidate.state, { center: true })}>${candidate.label}</button>`}
+        <span class="second">${notes}</span>
+        <span class="percent ${won ? 'won' : ''}">${percent(candidate.probability)}</span>
+      </div>
+      ${scored ? scoreBar(parts, scale.perUnit, scale.zero) : nothing}
+      ${chance(candidate.probability, won, index === 0)}
+      ${scored || Object.keys(candidate.channels).length
+        ? open
+          ? ranks(candidate)
+          : nothing
+        : nothing}
+    </div>
+    ${scored || Object.keys(candidate.channels).length
+      ? html`<button type="button" class="icon-button twist ${open ? 'open' : ''}" aria-expanded=${open} aria-label=${`Ranks of ${candidate.label}`}
+          @click=${() => actions.toggleCandidate(index)}>${icon('chevron', 14)}</button>`
+      : nothing}
+  </li>`;
+}
+
+/** Pixels per unit of score and where zero is, so that the widest bar fits. */
+function scaleOf(candidates: TraceCandidate[], room: number): { perUnit: number; zero: number } {
+  const sums = candidates.map((candidate) => {
+    const values = Object.values(candidate.parts);
+    return { up: values.filter((v) => v > 0).reduce((a, b) => a + b, 0), down: -values.filter((v) => v < 0).reduce((a, b) => a + b, 0) };
+  });
+  const up = Math.max(0.1, ...sums.map((sum) => sum.up));
+  const down = Math.max(0, ...sums.map((sum) => sum.down));
+  const perUnit = Math.min(PER_UNIT, room / (up + down));
+  return { perUnit, zero: down * perUnit };
+}
+
+function places(trace: Trace, room: number, state: AppState, actions: Actions): TemplateResult | typeof nothing {
+  const { decision } = trace;
+  const shown = [...decision.candidates].sort((a, b) => Number(b.state === decision.chosen) - Number(a.state === decision.chosen) || b.probability - a.probability).slice(0, MOST_SHOWN);
+  if (!shown.length) return nothing;
+  const scale = scaleOf(shown, room);
+  const scored = shown.some((candidate) => Object.keys(candidate.parts).length);
+  return html`<section class="block" aria-labelledby="places">
+    <div class="block-head"><h3 id="places">Places considered</h3><span class="second">${scored ? 'score above, chance below, sure from 90 %' : 'sure from 90 %'}</span></div>
+    ${scored
+      ? html`<div class="legend" aria-hidden="true">${decision.parts.map((part, i) => html`<span><svg width="10" height="10"><rect class="part-${(i % 5) + 1}" width="10" height="10" rx="3"/></svg>${part.label}</span>`)}</div>`
+      : nothing}
+    <ol class="candidates">${shown.map((candidate, i) => candidateView(candidate, i, trace, scale, state, actions))}</ol>
+  </section>`;
+}
+
+const METHODS: Record<string, string> = {
+  given: 'The place was given, nothing was decided.',
+  new_root: 'A new topic.',
+  corrected: 'Placed by you.',
+};
+
+function facts(trace: Trace): string[] {
+  const { timings, decision, tokens } = trace;
+  const shown = Math.min(MOST_SHOWN, decision.candidates.length);
+  const list: (string | false)[] = [
+    typeof timings.localize_ms === 'number' && `Placed in ${duration(timings.localize_ms)}`,
+    typeof timings.first_delta_ms === 'number' && `First word after ${duration(timings.first_delta_ms)}`,
+    typeof timings.answer_ms === 'number' && `Answered in ${duration(timings.answer_ms)}`,
+    typeof timings.commit_ms === 'number' && `Kept in ${duration(timings.commit_ms)}`,
+    typeof timings.refine_ms === 'number' && `Remembered in ${duration(timings.refine_ms)}`,
+    decision.candidates.length > shown && `${shown} of ${decision.candidates.length} places shown`,
+    decision.margin !== null && decision.candidates.length > 1 && `Lead over the second ${count(Math.round(decision.margin * 100), 'point')}`,
+    typeof tokens.output === 'number' && tokens.output > 0 && `${count(tokens.output, 'token')} written`,
+  ];
+  return list.filter((words): words is string => words !== false);
+}
+
+export function traceView(trace: Trace, room: number, state: AppState, actions: Actions): TemplateResult {
+  const zone = state.forest?.time_zone ?? 'UTC';
+  const { decision } = trace;
+  const why = decision.why || METHODS[decision.method] || '';
+  return html`<div class="meta" data-testid="trace" data-turn=${trace.turn}>${trace.position === null ? 'This turn' : `Turn ${trace.position}`}, ${longTime(trace.time, zone)}</div>
+    <h2 class="turn-title" dir="auto">${trace.text}</h2>
+    ${decision.unsure
+      ? html`<div class="note sun" data-testid="unsure">${icon('warn', 18)}<p><b>Not sure about this one.</b> ${why}</p></div>`
+      : html`<p class="why" data-testid="why-sentence">${why}</p>`}
+    ${decision.corrected_by ? html`<p class="meta">Corrected by ${decision.corrected_by}</p>` : nothing}
+    <div class="facts-line">${facts(trace).map((words) => html`<span>${words}</span>`)}</div>
+    ${places(trace, room, state, actions)}
+    ${trace.context ? contextView(trace.context, state, actions) : nothing}`;
+}

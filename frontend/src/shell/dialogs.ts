@@ -1,0 +1,66 @@
+/** Dialogs: help, the exact messages of a turn, and naming a forest. The browser's own `dialog` keeps the focus inside. */
+
+import { html, nothing, type TemplateResult } from 'lit-html';
+import { ref } from 'lit-html/directives/ref.js';
+import type { Actions } from '../actions';
+import { icon } from '../icons';
+import type { AppState } from '../state';
+
+const KEYS: [string, string][] = [
+  ['Enter', 'Send; with Shift a new line'],
+  ['/', 'Search'],
+  ['↑ ↓', 'In the search: walk the results. In the forest: parent and child'],
+  ['← →', 'In the forest: siblings'],
+  ['[ ]', 'Previous and next turn in time'],
+  ['f', 'Fit the whole forest'],
+  ['c', 'Go to the message field'],
+  ['1 2 3 4', 'Why here, State, Evidence, Health'],
+  ['Esc', 'Close, or let go of the selection'],
+  ['?', 'This help'],
+];
+
+const show = (element: Element | undefined) => {
+  const dialog = element as HTMLDialogElement | undefined;
+  if (dialog && !dialog.open) dialog.showModal();
+};
+
+function frame(title: string, body: TemplateResult, actions: Actions, wide = false): TemplateResult {
+  return html`<dialog class="dialog ${wide ? 'wide' : ''}" aria-labelledby="dialog-title" ${ref(show)} @close=${() => actions.dialog(null)}
+      @click=${(event: Event) => event.target === event.currentTarget && (event.currentTarget as HTMLDialogElement).close()}>
+    <div class="dialog-inner"><header><h2 id="dialog-title">${title}</h2>
+      <button type="button" class="icon-button" aria-label="Close" @click=${() => actions.dialog(null)}>${icon('close', 17)}</button></header>${body}</div></dialog>`;
+}
+
+const help = (actions: Actions): TemplateResult => frame('Keyboard and help', html`
+  <p class="dialog-lead">Talk about anything, in any order. Every turn finds the matter it belongs to, and each matter grows as a tree. The forest shows where a turn went; <b>Why here</b> says why.</p>
+  <dl class="keys">${KEYS.map(([key, what]) => html`<div><dt>${key.split(' ').map((k) => html`<kbd>${k}</kbd>`)}</dt><dd>${what}</dd></div>`)}</dl>`, actions);
+
+function messages(state: AppState, actions: Actions): TemplateResult | typeof nothing {
+  if (state.trace.status !== 'here' || !state.trace.value.context) return nothing;
+  const { messages: list, messages_hash } = state.trace.value.context;
+  return frame('Exact messages', html`
+    <div class="dialog-bar"><span class="second">${list.length} messages${messages_hash ? html`, fingerprint ${messages_hash.slice(0, 12)}` : nothing}</span>
+      <button type="button" class="button small" data-testid="copy-messages" @click=${() => actions.copy(JSON.stringify(list, null, 2), 'The messages')}>${icon('copy', 15)}Copy all as JSON</button></div>
+    <ol class="messages">${list.map((message) => html`<li><h3>${message.role}</h3><pre dir="auto" tabindex="0">${message.content}</pre></li>`)}</ol>`, actions, true);
+}
+
+function naming(title: string, value: string, verb: string, done: (name: string) => void, actions: Actions): TemplateResult {
+  return frame(title, html`<form class="naming" @submit=${(event: Event) => {
+      event.preventDefault();
+      const name = (event.currentTarget as HTMLFormElement).querySelector('input')!.value.trim();
+      if (name) done(name);
+    }}>
+    <label for="name">Name</label><input id="name" type="text" maxlength="120" required .value=${value} autocomplete="off">
+    <div class="dialog-actions"><button type="button" class="button" @click=${() => actions.dialog(null)}>Cancel</button>
+      <button type="submit" class="button primary">${verb}</button></div></form>`, actions);
+}
+
+export function dialogs(state: AppState, actions: Actions): TemplateResult | typeof nothing {
+  switch (state.dialog) {
+    case 'help': return help(actions);
+    case 'messages': return messages(state, actions);
+    case 'rename': return naming('Rename this forest', state.forest?.name ?? '', 'Rename', actions.rename, actions);
+    case 'new-forest': return naming('New forest', '', 'Plant it', actions.newForest, actions);
+    default: return nothing;
+  }
+}

@@ -1,0 +1,129 @@
+/** The forest drawing and the store: what changes here is handed to the drawing at once, what is done there comes back as actions. */
+
+import { html, nothing, type TemplateResult } from 'lit-html';
+import type { Actions } from '../actions';
+import { api } from '../api';
+import type { ForestDrawing } from '../conversation';
+import type { ChatTurn } from '../chat/turns';
+import type { HoverMore } from '../forest/card';
+import type { Camera } from '../forest/types';
+import { ForestView } from '../forest/view';
+import { icon } from '../icons';
+import { pathTo, type AppState } from '../state';
+import type { Store } from '../store';
+import { leafOf } from './leaf';
+import { searchField } from './search';
+import { count, percent } from './time';
+
+/** The turn whose path is lit: the one under way, else the one looked at. */
+const UNDER_WAY = new Set(['localized', 'answering']);
+
+export class ForestPanel implements ForestDrawing {
+  readonly view: ForestView;
+  private readonly cards = new Map<number, { mark: boolean | undefined; more: HoverMore }>();
+
+  constructor(private readonly store: Store<AppState>, container: HTMLElement, actions: Actions, cameraMoved: () => void) {
+    this.view = new ForestView(container, {
+      select: (id) => actions.select(id), zoomChanged: cameraMoved,
+      hover: (id) => (id === null ? null : this.cardOf(id)),
+    });
+    Object.defineProperty(container, 'forestView', { value: this.view, enumerable: false, configurable: true });
+    store.watch((state) => state.selected, (id) => this.view.setSelection(id));
+    store.watch((state) => state.active, (id) => this.view.setActive(id));
+    store.watch((state) => state.drawing, (drawing) => this.view.setDrawing(drawing));
+    store.watch((state) => state.hits, (hits) => this.view.setHits(hits && [...new Set(hits.map((hit) => hit.state))]));
+    store.watch((state) => this.litOf(state), () => this.light());
+    store.watch((state) => this.growingOf(state), () => this.grow());
+  }
+
+  added: ForestDrawing['added'] = (row, tree) => this.view.addState(row, tree);
+  updated: ForestDrawing['updated'] = (row, tree) => this.view.updateState(row, tree);
+  removed: ForestDrawing['removed'] = (ids) => this.view.removeStates(ids);
+
+  reset(): void {
+    const { states, trees, active, selected } = this.store.get();
+    this.view.setStates([...states.values()], [...trees.values()], active);
+    this.view.setSelection(selected);
+    this.light();
+    this.grow();
+  }
+
+  private current(state: AppState): ChatTurn | null {
+    return state.turns.find((turn) => UNDER_WAY.has(turn.status)) ?? null;
+  }
+
+  private litOf(state: AppState): string {
+    const turn = this.current(state);
+    if (state.preview !== null) return `preview ${state.preview}`;
+    if (turn) return `turn ${turn.id} ${turn.decision?.parent} ${turn.path.length} ${turn.candidates.length}`;
+    return `rest ${state.selected} ${state.turns.at(-1)?.state}`;
+  }
+
+  /** In order: what is pointed at, the turn under way, what is selected, the latest answer. */
+  private light(): void {
+    const state = this.store.get();
+    const turn = this.current(state);
+    if (state.preview !== null) {
+      this.view.setLocalized({ path: pathTo(state.states, state.preview), candidates: [], second: null });
+    } else if (turn?.decision) {
+      const path = turn.path.length ? turn.path : pathTo(state.states, turn.decision.parent);
+      this.view.setLocalized({ path, candidates: turn.candidates, second: turn.second });
+    } else {
+      const id = state.selected ?? state.turns.at(-1)?.state ?? null;
+      const path = pathTo(state.states, id);
+      this.view.setLocalized(path.length ? { path, candidates: [], second: null } : null);
+    }
+  }
+
+  private growingOf(state: AppState): string {
+    const turn = this.current(state);
+    return turn?.decision ? `${turn.id} ${turn.decision.parent}` : '';
+  }
+
+  private grow(): void {
+    const turn = this.current(this.store.get());
+    this.view.setGrowing(turn?.decision ? { parent: turn.decision.parent, label: turn.text } : null);
+  }
+
+  /** The first lines of the answer and how often it was used, for the card over the drawing. */
+  private async cardOf(id: number): Promise<HoverMore | null> {
+    const mark = this.store.get().states.get(id)?.pending;
+    const known = this.cards.get(id);
+    if (known && known.mark === mark) return known.more;
+    const detail = await api.state(id);
+    const more = { text: (detail.assistant || detail.user).slice(0, 240), used: detail.used_by.length };
+    this.cards.set(id, { mark, more });
+    return more;
+  }
+
+  camera = (): Camera => this.view.getCamera();
+}
+
+export const forestHead = (state: AppState, actions: Actions): TemplateResult => html`<header class="panel-head forest-head">
+  ${state.folded.chat ? html`<span class="forest-title">${state.forest?.name ?? ''}</span>` : nothing}
+  ${searchField(state, actions)}
+  <div class="segments" role="group" aria-label="Drawing">
+    <button type="button" data-testid="drawing-lanes" aria-pressed=${state.drawing === 'lanes'} @click=${() => actions.drawing('lanes')}>Lanes</button>
+    <button type="button" data-testid="drawing-tree" aria-pressed=${state.drawing === 'tree'} @click=${() => actions.drawing('tree')}>Tree</button>
+  </div></header>`;
+
+export function forestFoot(state: AppState, actions: Actions): TemplateResult {
+  const lag = state.pending ? `Writing ${state.pending.toLocaleString('en')} to memory` : 'Memory is up to date';
+  return html`<footer class="forest-foot">
+    <span data-testid="counts">${count(state.states.size, 'state')}, ${count(state.trees.size, 'topic')}</span>
+    <span class="lag ${state.pending ? 'writing' : ''}" data-testid="lag">${lag}</span>
+    <button type="button" class="icon-button" aria-label="Fit the whole forest" data-testid="fit" @click=${() => actions.fit()}>${icon('fit', 16)}</button>
+  </footer>`;
+}
+
+/** On a phone: what is selected, with a way to its details. */
+export function peek(state: AppState, actions: Actions): TemplateResult | typeof nothing {
+  const row = state.selected === null ? undefined : state.states.get(state.selected);
+  if (!row) return nothing;
+  const tree = state.trees.get(row.root);
+  const turn = state.turns.find((known) => UNDER_WAY.has(known.status) && known.decision?.parent === row.id);
+  const note = turn?.decision ? `Continued now, ${percent(turn.decision.probability)} sure` : row.pending ? 'Remembering…' : count(row.facts, 'fact');
+  return html`<div class="peek" data-testid="peek"><div class="peek-text"><div class="crumb">${leafOf(tree)}<span class="crumb-path"><b class="tree">${tree?.topic ?? ''}</b></span></div>
+      <p class="peek-title" dir="auto">${row.label}</p><p class="second">${note}</p></div>
+    <button type="button" class="button" @click=${() => { actions.tab('state'); actions.phoneTab('details'); }}>Open</button></div>`;
+}

@@ -1,0 +1,35 @@
+/** The name of the forest and what can be done with forests, theme and session. */
+
+import { html, type TemplateResult } from 'lit-html';
+import type { Actions } from '../actions';
+import { icon, logo } from '../icons';
+import { isFirstVisit, type AppState } from '../state';
+import { menu } from './menu';
+import { count } from './time';
+
+export function switcher(state: AppState, actions: Actions): TemplateResult {
+  const theme = (value: AppState['theme'], label: string) => ({ label, checked: state.theme === value, run: () => actions.theme(value) });
+  const name = state.forest?.name ?? 'ArborWeb';
+  return html`<header class="panel-head chat-head">
+    <span class="mark">${logo()}</span>
+    ${menu({
+      name: 'forest', open: state.menu, toggle: actions.menu, class: 'forest-name', label: `${name}: forests and settings`,
+      face: html`<h1>${name}</h1>${icon('chevron', 16)}`,
+      groups: [
+        { title: 'Forests', items: state.forests.map((forest) => ({
+          label: forest.name, hint: count(forest.counts.states, 'turn'), checked: forest.id === state.forest?.id, href: `/forests/${forest.id}/`,
+        })) },
+        { items: [
+          { label: 'New forest…', leading: icon('plus', 15), run: () => actions.dialog('new-forest') },
+          ...(state.forest ? [{ label: 'Rename this forest…', run: () => actions.dialog('rename') }] : []),
+          ...(isFirstVisit(state) ? [] : [{ label: 'Fold the chat', run: () => actions.fold('chat', true) }]),
+        ] },
+        { title: 'Theme', items: [theme('system', 'As the system'), theme('light', 'Light'), theme('dark', 'Dark')] },
+        { items: [
+          { label: 'Keyboard and help', run: () => actions.dialog('help') },
+          { label: `Sign out ${state.me?.username ?? ''}`.trim(), run: () => actions.signOut() },
+        ] },
+      ],
+    })}
+  </header>`;
+}
