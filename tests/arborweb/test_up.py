@@ -7,11 +7,12 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 
 import pytest
 
 from arborweb.home import PROJECT
-from tests.arborweb.site import Site, environment, fresh_home, processes, until
+from tests.arborweb.site import Site, environment, fresh_home, processes, processes_with, until
 
 ALL_UP = {"database": "up", "redis": "up", "worker": "up", "model": "offline"}
 
@@ -84,6 +85,21 @@ def test_without_a_worker_health_says_so_and_the_site_stays_up(site):
         assert (status, body) == (200, {"status": "degraded", "parts": {**ALL_UP, "worker": "down"}})
     finally:
         os.kill(worker, signal.SIGCONT)
+    assert until(lambda: site.health()[0] == 200)
+
+
+def test_a_database_that_hangs_is_down_and_the_answer_still_comes(site, home):
+    servers = processes_with(home, "postgres")
+    for pid in servers:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        status, body = site.health("/healthz")
+        assert (status, body["status"], body["parts"]["database"]) == (503, "down", "down")
+        assert time.monotonic() - began < 4
+    finally:
+        for pid in servers:
+            os.kill(pid, signal.SIGCONT)
     assert until(lambda: site.health()[0] == 200)
 
 

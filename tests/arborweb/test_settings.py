@@ -1,0 +1,57 @@
+"""Settings: documented, strict about what they are given, clean for production."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from arborweb.home import PROJECT
+from arborweb.settings import celery_broker_url
+
+INTERNAL = {"ARBORWEB_TEST_DATABASE", "DJANGO_SETTINGS_MODULE", "HOME", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "TZ", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"}
+
+
+def manage(*arguments, **variables):
+    env = {"PATH": os.environ["PATH"], "DATABASE_URL": "postgres:///none", "REDIS_URL": "redis://none", **variables}
+    return subprocess.run([sys.executable, "manage.py", *arguments], cwd=PROJECT, env=env, capture_output=True, text=True, timeout=60)
+
+
+def test_every_variable_is_documented():
+    read = set()
+    for file in (PROJECT / "arborweb").glob("*.py"):
+        text = file.read_text()
+        read |= set(re.findall(r'(?:environ\.get\(|environ\[|env_\w+\()"([A-Z_]+)"', text))
+    documented = set(re.findall(r"`([A-Z_]+)`", (PROJECT / "docs" / "settings.md").read_text()))
+    assert read - INTERNAL <= documented
+
+
+def test_it_is_clean_for_production():
+    result = manage(
+        "check",
+        "--deploy",
+        "--fail-level",
+        "WARNING",
+        SECRET_KEY="k7-" + "quiet oaks grow slowly 0123456789 " * 2,
+        HTTPS="1",
+        ALLOWED_HOSTS="forest.example.org",
+    )
+    assert result.returncode == 0, result.stderr
+
+
+def test_a_number_that_is_none_is_refused_by_name():
+    result = manage("check", EVIDENCE_BUDGET="lots")
+    assert "EVIDENCE_BUDGET must be a whole number, not 'lots'." in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("url", "broker"),
+    [
+        ("redis://valkey:6379/0", "redis://valkey:6379/0"),
+        ("unix:///run/v.sock?db=3", "redis+socket:///run/v.sock?virtual_host=3"),
+        ("unix:///run/v.sock", "redis+socket:///run/v.sock?virtual_host=0"),
+    ],
+)
+def test_celery_spells_a_socket_its_own_way(url, broker):
+    assert celery_broker_url(url) == broker
