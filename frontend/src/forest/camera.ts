@@ -39,7 +39,7 @@ export function fitUnit(scene: Scene, stage: Stage, drawing: Drawing = 'lanes'):
   const most = stage.phone ? 32 : 22;
   if (drawing === 'tree') {
     const across = Math.max(1, stage.width - 150) / Math.max(1, scene.tree.width + 1);
-    return clamp(Math.min(height / Math.max(1, scene.tree.height + 1.5), across), 0.5, most);
+    return clamp(Math.min(height / Math.max(1, scene.tree.height + 1.5), across), 0.5, 30);
   }
   return Math.min(most, height / Math.max(1, scene.height));
 }
@@ -66,7 +66,7 @@ export function holdCamera(camera: Camera, scene: Scene, stage: Stage, drawing: 
   const beyond = extent(scene, drawing, unit) + MARGIN.top + MARGIN.bottom - stage.height;
   const top = clamp(camera.top, 0, Math.max(0, beyond / unit));
   const { pitch, lane0, label } = measure({ unit, top, left: 0 }, scene, stage, drawing);
-  const across = drawing === 'tree' ? scene.tree.width * unit + 2 * lane0 - stage.width + 120 : scene.lanes * pitch + lane0 - label;
+  const across = drawing === 'tree' ? (scene.tree.width + 5) * unit + 2 * lane0 - stage.width : scene.lanes * pitch + lane0 - label;
   return { unit, top, left: clamp(camera.left, 0, Math.max(0, across)) };
 }
 

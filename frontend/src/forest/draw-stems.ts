@@ -67,6 +67,8 @@ function outlinePoints(stem: Stem, height: number): [number, number][] {
   const last = stem.half.length - 1;
   const from = Math.max(0, Math.floor(-30 - stem.y0));
   const to = Math.min(last, Math.ceil(height + 30 - stem.y0));
+  // A twig begins as thin as its thread.
+  if (from === 0 && stem.from) points.push([stem.y0 - 7, 0.5], [stem.y0 - 3, stem.half[0] * 0.7]);
   for (let i = from; i < to; i += 2) points.push([stem.y0 + i, stem.half[i]]);
   if (to >= from) points.push([stem.y0 + to, stem.half[to]]);
   // Rounded foot, like a bud.

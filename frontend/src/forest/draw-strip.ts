@@ -30,7 +30,7 @@ export function paintMiniature(ctx: Ctx, scene: Scene, frame: Frame, palette: Pa
     const state = scene.states[index];
     return 6 + (stems ? state.stem.band : state.lane) * pitch;
   };
-  ctx.lineCap = 'round';
+  ctx.lineCap = 'butt';
   for (const state of scene.states) {
     if (state.growing) continue;
     ctx.strokeStyle = palette.lanes[state.colour];

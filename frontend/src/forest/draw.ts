@@ -74,7 +74,7 @@ function clipLanes(ctx: Ctx, frame: Frame): void {
 }
 
 function paintDays(ctx: Ctx, { frame, days, palette }: Picture): void {
-  if (frame.mode === 'tree') return;
+  if (frame.mode === 'tree' || frame.stage.phone) return;
   ctx.strokeStyle = palette.line;
   ctx.globalAlpha = 0.62;
   ctx.lineWidth = 1;
@@ -100,7 +100,7 @@ function paintLeaders(ctx: Ctx, { frame, labels, palette, marks }: Picture): voi
     const x1 = label - GAP.label;
     if (x1 - x0 < 4) continue;
     ctx.strokeStyle = palette.lanes[state.colour];
-    ctx.globalAlpha = faint ? FAINT : solid ? 0.75 : marks.path && !marks.onPath.has(index) ? 0.42 : 0.5;
+    ctx.globalAlpha = faint ? FAINT : solid ? (frame.mode === 'far' ? 0.35 : 0.75) : marks.path && !marks.onPath.has(index) ? 0.42 : 0.5;
     ctx.lineWidth = 1.3;
     ctx.lineCap = solid ? 'butt' : 'round';
     if (!solid) ctx.setLineDash([0.01, 5]);

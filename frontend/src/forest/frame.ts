@@ -16,6 +16,8 @@ export interface Frame extends Measures {
   yOf(units: number): number;
   /** Width of a band of the stems. */
   band: number;
+  /** The strip is left out where it would only repeat the drawing. */
+  stripShown: boolean;
 }
 
 /** Distance of twigs within a band. */
@@ -25,15 +27,19 @@ export const TWIG = 7.5;
 export function frameOf(scene: Scene, camera: Camera, stage: Stage, drawing: Drawing): Frame {
   const m = measure(camera, scene, stage, drawing);
   const n = scene.states.length;
+  const allInView = scene.height * camera.unit <= stage.height - MARGIN.top - MARGIN.bottom + 1;
+  const stripShown = m.mode !== 'tree' && !(m.mode === 'stems' && allInView);
   const xs = new Float64Array(n);
   const ys = new Float64Array(n);
   const yOf = (units: number): number => MARGIN.top + (units - camera.top) * camera.unit;
   const left = stage.phone ? 30 : 110;
+  // A tidy drawing narrower than the stage stands in its middle.
+  const tidyLeft = Math.max(m.lane0, (stage.width - (scene.tree.width + 3) * camera.unit) / 2);
   const band = clamp((m.strip.x - left - 80) / Math.max(1, scene.bands - 1), 28, 68);
   for (let i = 0; i < n; i++) {
     const state = scene.states[i];
     if (m.mode === 'tree') {
-      xs[i] = m.lane0 + state.tree.x * camera.unit - camera.left;
+      xs[i] = tidyLeft + state.tree.x * camera.unit - camera.left;
       ys[i] = yOf(state.tree.y + 0.95);
     } else if (m.mode === 'stems') {
       xs[i] = left + 40 + state.stem.band * band + clamp(state.stem.twig * TWIG, -band / 2, band / 2) - camera.left;
@@ -43,7 +49,7 @@ export function frameOf(scene: Scene, camera: Camera, stage: Stage, drawing: Dra
       ys[i] = yOf(state.y);
     }
   }
-  return { ...m, stage, camera, scene, drawing, xs, ys, yOf, band };
+  return { ...m, stage, camera, scene, drawing, xs, ys, yOf, band, stripShown };
 }
 
 /** Whether a height on the screen is in view, with some room around. */

@@ -34,8 +34,8 @@ export interface TidyTrees {
   height: number;
 }
 
-/** Space between two trees, in units. */
-const BETWEEN = 2;
+/** Space between two trees, in units: room for a name. */
+const BETWEEN = 4;
 
 /** A tidy tree per root, packed side by side in order of planting: x across, y by depth. */
 export function tidyTrees(parents: readonly number[]): TidyTrees {

@@ -1,4 +1,5 @@
 import type { Scene } from './layout';
+import type { Localized } from './types';
 
 /** A candidate's glow: its probability, and how far its fade has come (0–1). */
 export interface Glow {
@@ -53,4 +54,44 @@ export function isFaint(marks: Marks, scene: Scene, index: number): boolean {
   const { row, growing } = scene.states[index];
   if (marks.asOf !== null && row.position > marks.asOf) return true;
   return marks.hits !== null && !growing && !marks.hits.has(index);
+}
+
+/** What the page said is special, by id. */
+export interface Wanted {
+  active: number | null;
+  selected: number | null;
+  focused: number | null;
+  localized: Localized | null;
+  found: ReadonlySet<number> | null;
+  asOf: number | null;
+}
+
+/** Candidates shown: at most five, each of at least one percent. */
+const CANDIDATES = { most: 5, least: 0.01 } as const;
+
+/** Turns ids into what the painter reads; motions under way go on from `before`. */
+export function marksOf(scene: Scene, wanted: Wanted, before: Marks): Marks {
+  const { byId } = scene;
+  const indexOf = (id: number | null): number => (id === null ? -1 : (byId.get(id) ?? -1));
+  const path = (wanted.localized?.path ?? []).map(indexOf).filter((i) => i >= 0);
+  const glowing = [...before.glows.values()][0];
+  const glows = new Map<number, Glow>();
+  for (const { state, probability } of wanted.localized?.candidates ?? []) {
+    const index = indexOf(state);
+    if (index < 0 || probability < CANDIDATES.least || glows.size >= CANDIDATES.most) continue;
+    glows.set(index, { probability, shown: glowing?.shown ?? 1, sunk: glowing?.sunk ?? 1 });
+  }
+  return {
+    active: indexOf(wanted.active),
+    selected: indexOf(wanted.selected),
+    focused: indexOf(wanted.focused),
+    path: path.length ? path : null,
+    onPath: new Set(path),
+    halo: before.halo,
+    line: before.line,
+    glows,
+    hits: wanted.found ? new Set([...wanted.found].map(indexOf)) : null,
+    asOf: wanted.asOf,
+    growth: new Map([...before.growth].filter(([index]) => index < scene.states.length)),
+  };
 }

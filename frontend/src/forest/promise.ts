@@ -9,7 +9,7 @@ import type { StateRow, TreeRow } from './types';
 
 /** The made-up forest of an empty page, as "tree parent" per turn; a parent counts turns from 0, a dash plants a tree. */
 const TURNS =
-  '0 - 0 0 1 - 1 2 1 3 2 - 2 5 2 6 1 4 1 8 0 1 3 - 3 11 3 12 0 10 1 4 2 7 3 13 3 16 2 15 0 14 1 9 1 20 3 13 2 18 1 9 0 19 0 24 3 17 1 21 2 22 3 21 3 28 0 25 1 23 1 31 2 27 2 33 3 28 0 30 1 32 3 35 2 34 1 23 1 39 0 36 2 38 3 37';
+  '0 - 0 0 0 1 0 2 0 3 1 - 1 5 1 6 1 7 2 - 2 9 2 10 1 6 1 12 3 - 3 14 3 15 3 16 1 8 2 11 2 19 2 20 3 16 3 22 3 23 1 13 1 25 1 26 1 18 0 4 0 29 3 17 3 31 1 12 0 30 1 28 1 35 3 17 3 37 2 20 1 27 1 40 1 41 3 24 3 43 3 32 0 34 0 46 2 21 2 48 2 49 1 33 2 50 3 38 3 45 1 36 1 55 0 30 0 57 1 42 2 52 2 60 0 47 0 62';
 
 function rows(): StateRow[] {
   const numbers = TURNS.split(' ');
@@ -18,10 +18,8 @@ function rows(): StateRow[] {
   for (let i = 0; i < numbers.length; i += 2) {
     const id = i / 2;
     const tree = numbers[i];
-    let parent = numbers[i + 1] === '-' ? null : Number(numbers[i + 1]);
+    const parent = numbers[i + 1] === '-' ? null : Number(numbers[i + 1]);
     if (parent === null) first.set(tree, id);
-    // A parent of another tree is read as "go on from this tree's latest".
-    else if (made[parent].root !== first.get(tree)) parent = made.findLast((row) => row.root === first.get(tree))?.id ?? null;
     made.push({
       id,
       turn: null,

@@ -31,7 +31,7 @@ export function whenWords(time: string): string {
 
 /** "91 %", or "< 1 %". */
 export function percentWords(p: number): string {
-  return p < 0.01 ? '< 1\u202f%' : `${Math.round(p * 100)}\u202f%`;
+  return p < 0.01 ? '< 1\u00a0%' : `${Math.round(p * 100)}\u00a0%`;
 }
 
 /** "3 facts", "1 fact". */
