@@ -72,7 +72,15 @@ def state_text(state: Interaction, zone: str) -> str:
 
 
 def assemble(
-    query: Query, decision: Decision, pool: Pool, budget: int, count: Count, now: datetime, zone: str, policy: Policy = "ranked", computed: Sequence[Computed] = ()
+    query: Query,
+    decision: Decision,
+    pool: Pool,
+    budget: int,
+    count: Count,
+    now: datetime,
+    zone: str,
+    policy: Policy = "ranked",
+    computed: Sequence[Computed] = (),
 ) -> Context:
     """Choose and pack the evidence for one input. `budget` and `count` are in tokens of the same tokenizer; `now` is when the input is answered.
 
@@ -212,7 +220,12 @@ def _path(packer: _Packer, path: Sequence[Interaction], limit: int, zone: str) -
         if room < 0:
             break
         summaries.insert(0, item)
-    while not packer.put(name, [*summaries, *tail], note(f"{len(tail)} of {number} raw, {len(summaries)} as summaries" if summaries else f"last {len(tail)} of {number}"), limit=limit):
+    while not packer.put(
+        name,
+        [*summaries, *tail],
+        note(f"{len(tail)} of {number} raw, {len(summaries)} as summaries" if summaries else f"last {len(tail)} of {number}"),
+        limit=limit,
+    ):
         if not summaries:
             return
         summaries.pop(0)

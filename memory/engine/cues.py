@@ -47,47 +47,67 @@ class Cues:
 _MORE = r"(?:please |pls |ok |okay |yes |yeah |great |cool |thanks |thank you |and |can you |could you |now |,|!|\.| )*"
 _TAIL = r"(?: please| pls| now| then| on this| on that| about it| about this| about that| with it| with this| with that)*"
 _WHOLE = re.compile(
-    rf"{_MORE}(?:continue|go on|keep going|carry on|proceed|tell me more|say more|more|more details?|elaborate|expand|explain (?:this|that|it)(?: further| more)?|"
-    r"go ahead|what else|anything else|any others?|and then|what then|why|why not|why is that|how so|how come|like what|such as|for example|really|are you sure|say that again|repeat that|"
+    rf"{_MORE}(?:continue|go on|keep going|carry on|proceed|tell me more|say more|more|more details?|elaborate|expand|explain (?:this|that"
+    rf"|it)(?: further| more)?|"
+    r"go ahead|what else|anything else|any others?|and then|what then|why|why not|why is that|how so|how come|like what|such as|for example"
+    r"|really|are you sure|say that again|repeat that|"
     r"thanks|thank you|thank you so much|thanks a lot|"
-    r"weiter|mach weiter|erzahl mir mehr|mehr dazu|danke|continua|sigue|cuentame mas|gracias|continue s'il te plait|continuez|vas-y|dis m'en plus|merci|prosegui|dimmi di piu|grazie|continue por favor|"
+    r"weiter|mach weiter|erzahl mir mehr|mehr dazu|danke|continua|sigue|cuentame mas|gracias|continue s'il te plait|continuez|vas-y"
+    r"|dis m'en plus|merci|prosegui|dimmi di piu|grazie|continue por favor|"
     r"продолжай|дальше|подробнее|spasibo|спасибо|继续|请继续|繼續|接着说|谢谢|続けて|続けてください|もっと教えて|ありがとう|계속|계속해|계속해줘|더 알려줘|고마워|اكمل|تابع|شكرا|המשך|תודה)"
     rf"{_TAIL}[\s.!?…。！？]*"
 )
 _OPENING = re.compile(
-    r"(?:and |so |ok(?:ay)? |but |yes |no |,)*(?:(?:in|from|about|regarding|as for|on|to) (?:your|the) (?:last|previous|above) (?:answer|reply|response|message|point|list|code|paragraph)"
-    r"|you (?:just )?(?:said|mentioned|wrote|listed|suggested) (?:above|just now)|what you (?:just )?(?:said|wrote|listed)\b|your (?:last|previous) (?:answer|reply|response|message|point)"
+    r"(?:and |so |ok(?:ay)? |but |yes |no |,)*(?:(?:in|from|about|regarding|as for|on|to) (?:your|the) (?:last|previous|above) (?:answer|reply"
+    r"|response|message|point|list|code|paragraph)"
+    r"|you (?:just )?(?:said|mentioned|wrote|listed|suggested) (?:above|just now)|what you (?:just )?(?:said|wrote|listed)\b|your (?:last"
+    r"|previous) (?:answer|reply|response|message|point)"
     r"|the (?:one|code|list|text|answer|example)s? (?:above|you just (?:gave|wrote|mentioned))"
-    r"|(?:going|following|picking) (?:on|up) (?:from|on) (?:that|this)\b|(?:rewrite|redo|shorten|summari[sz]e|translate|rephrase|reformat|fix|simplify|expand on|elaborate on) (?:it|that|this)\b)"
+    r"|(?:going|following|picking) (?:on|up) (?:from|on) (?:that|this)\b|(?:rewrite|redo|shorten|summari[sz]e|translate|rephrase|reformat|fix"
+    r"|simplify|expand on|elaborate on) (?:it|that|this)\b)"
 )
 _RETURNING = re.compile(
-    r"\b(?:(?:let'?s |can we |i(?:'d| would) like to |i want to )?(?:go|come|get|coming|going|getting|circle|circling|switch|switching) back to|back to (?:the|my|our|that)|return(?:ing)? to (?:the|my|our)|"
+    r"\b(?:(?:let'?s |can we |i(?:'d| would) like to |i want to )?(?:go|come|get|coming|going|getting|circle|circling|switch|switching) back to"
+    r"|back to (?:the|my|our|that)|return(?:ing)? to (?:the|my|our)|"
     r"as (?:i|we|you) (?:said|mentioned|discussed) (?:earlier|before)|(?:earlier|before|previously) (?:you|we|i) (?:said|mentioned|talked|discussed|told)|"
-    r"(?:you|we|i) (?:said|mentioned|talked about|discussed|told you|listed|recommended|suggested) (?:earlier|before|previously)|where (?:were|did) we (?:leave|left|stop)|remember (?:when|the|my|our|that|what))"
+    r"(?:you|we|i) (?:said|mentioned|talked about|discussed|told you|listed|recommended|suggested) (?:earlier|before|previously)|where (?:were"
+    r"|did) we (?:leave|left|stop)|remember (?:when|the|my|our|that|what))"
     r"|\b(?:zuruck zu|nochmal zu|volviendo a|de vuelta a|revenons a|pour revenir a|tornando a|voltando a)\b|вернемся к|回到|话说回来|さっきの|に戻"
 )
 _FRESH = re.compile(
-    r"^(?:ok(?:ay)? |so |hey |hi |well |,)*(?:(?:a |one )?(?:new|different|unrelated|another|separate|totally different|completely different) (?:question|topic|subject|thing|matter|request)"
-    r"|(?:on|let'?s talk about|changing|change of|switching) (?:a |an |to )?(?:another|different|new|something else|the subject|topics?|subjects?)|(?:something|anything) (?:else|different|new)\b.{0,20}[:,.]"
-    r"|off[- ]topic|unrelated|by the way|btw|changing (?:the )?(?:subject|topic)|neue frage|andere frage|anderes thema|otra pregunta|otro tema|cambiando de tema|autre question|autre sujet|changeons de sujet"
+    r"^(?:ok(?:ay)? |so |hey |hi |well |,)*(?:(?:a |one )?(?:new|different|unrelated|another|separate|totally different"
+    r"|completely different) (?:question|topic|subject|thing|matter|request)"
+    r"|(?:on|let'?s talk about|changing|change of|switching) (?:a |an |to )?(?:another|different|new|something else|the subject|topics?"
+    r"|subjects?)|(?:something|anything) (?:else|different|new)\b.{0,20}[:,.]"
+    r"|off[- ]topic|unrelated|by the way|btw|changing (?:the )?(?:subject|topic)|neue frage|andere frage|anderes thema|otra pregunta|otro tema"
+    r"|cambiando de tema|autre question|autre sujet|changeons de sujet"
     r"|другой вопрос|другая тема|换个话题|另一个问题|別の質問|話は変わ|다른 질문|سؤال اخر|שאלה אחרת)"
 )
 _PRONOUN = re.compile(
-    r"\b(?:it|its|they|them|their|this|that|these|those|he|she|his|her|him|one|ones|such|same|there|above|former|latter|else|again|instead|more|another|others?|first|second|third|last)\b|[这那它他她]|これ|それ|その|この|그것|이것"
+    r"\b(?:it|its|they|them|their|this|that|these|those|he|she|his|her|him|one|ones|such|same|there|above|former|latter|else|again|instead|more"
+    r"|another|others?|first|second|third|last)\b|[这那它他她]|これ|それ|その|この|그것|이것"
 )
 _OPENER = re.compile(
-    r"^(?:and|but|so|or|then|also|ok|okay|yes|yeah|yep|no|nope|nah|thanks|thank|great|good|cool|nice|wow|interesting|perfect|sure|hm+|ah|oh|i see|right|well|actually|wait|what about|how about|"
+    r"^(?:and|but|so|or|then|also|ok|okay|yes|yeah|yep|no|nope|nah|thanks|thank|great|good|cool|nice|wow|interesting|perfect|sure|hm+|ah|oh"
+    r"|i see|right|well|actually|wait|what about|how about|"
     r"why|but what|what if|can you also|could you also|is that|are those|does that|und|aber|ja|nein|y|pero|si|et|mais|oui|non|и|но|а|да|нет|那|但是|でも|じゃあ|그럼)\b"
 )
 # The talk that took place then: without it a time is only a time.
 _TALK = re.compile(
-    r"\b(?:we|you|i) (?:were |was |had |have |both |just |also )?(?:said|say|saying|talk(?:ed|ing)?|discuss(?:ed|ing)?|spoke|speaking|mention(?:ed)?|chat(?:ted|ting)?|cover(?:ed)?|stopped|left off|leave off|agreed|decided|"
-    r"worked on|working on|planned|planning|made|wrote|asked|told|started|looked at|suggested|recommended|listed|gave|showed|sent|explained)\b|\bour (?:last |previous )?(?:conversation|chat|talk|discussion|session)\b|\bdid (?:we|you|i)\b|"
-    r"\bwere we\b|\byour (?:answer|list|suggestions?|recommendations?|advice|plan)\b|\bwhere (?:we|i) (?:were|was|left|stopped)\b|\b(?:go|get|come) back to\b|\bcontinue\b|\bpick up\b|\bresume\b|"
-    r"\b(?:haben wir|hast du|habe ich dir|besprochen|gesagt)\b|\b(?:dijimos|hablamos|dijiste|te dije|te conte|comentamos)\b|\b(?:nous avons|on a (?:dit|parle)|tu as dit|tu m'as|je t'ai)\b|\b(?:abbiamo|hai detto)\b|\b(?:falamos|voce disse)\b|"
+    r"\b(?:we|you|i) (?:were |was |had |have |both |just |also )?(?:said|say|saying|talk(?:ed|ing)?|discuss(?:ed|ing)?|spoke|speaking"
+    r"|mention(?:ed)?|chat(?:ted|ting)?|cover(?:ed)?|stopped|left off|leave off|agreed|decided|"
+    r"worked on|working on|planned|planning|made|wrote|asked|told|started|looked at|suggested|recommended|listed|gave|showed|sent|explained)\b"
+    r"|\bour (?:last |previous )?(?:conversation|chat|talk|discussion|session)\b|\bdid (?:we|you|i)\b|"
+    r"\bwere we\b|\byour (?:answer|list|suggestions?|recommendations?|advice|plan)\b|\bwhere (?:we|i) (?:were|was|left|stopped)\b|\b(?:go|get"
+    r"|come) back to\b|\bcontinue\b|\bpick up\b|\bresume\b|"
+    r"\b(?:haben wir|hast du|habe ich dir|besprochen|gesagt)\b|\b(?:dijimos|hablamos|dijiste|te dije|te conte|comentamos)\b|\b(?:nous avons"
+    r"|on a (?:dit|parle)|tu as dit|tu m'as|je t'ai)\b|\b(?:abbiamo|hai detto)\b|\b(?:falamos|voce disse)\b|"
     r"мы (?:говорили|обсуждали)|ты (?:говорил|сказал)|我们|你说|聊|说过|話した|言って|教えてくれ|얘기|말했|말한|تحدثنا|قلت|דיברנו|אמרת"
 )
-_ABOUT_ME = re.compile(r"\b(?:yesterday|today|last (?:night|week)|this (?:morning|week)|\w+ ago),? i (?:went|ran|bought|had|was|met|got|saw|did|finished|cooked|ate|drove|visited|spent|paid|lost|found)\b")
+_ABOUT_ME = re.compile(
+    r"\b(?:yesterday|today|last (?:night|week)|this (?:morning|week)|\w+ ago),? i (?:went|ran|bought|had|was|met|got|saw|did|finished|cooked"
+    r"|ate|drove|visited|spent|paid|lost|found)\b"
+)
 
 
 def detect(text: str, at: datetime, zone: str) -> Cues:
@@ -113,7 +133,25 @@ def detect(text: str, at: datetime, zone: str) -> Cues:
 
 # --- Times -------------------------------------------------------------------------------------------------------------
 
-_NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "couple of": 2, "a couple of": 2, "few": 3, "a few": 3, "several": 4}
+_NUMBERS = {
+    "a": 1,
+    "an": 1,
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+    "couple of": 2,
+    "a couple of": 2,
+    "few": 3,
+    "a few": 3,
+    "several": 4,
+}
 _N = r"(?P<n>\d{1,3}|an?(?: couple of| few)?|one|two|three|four|five|six|seven|eight|nine|ten|couple of|few|several)"
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DAY_NAMES = {
@@ -125,16 +163,16 @@ _DAY_NAMES = {
 _WEEKDAY = "|".join(_DAY_NAMES)
 _MONTHS = "january february march april may june july august september october november december".split()
 _MONTH = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-_MONTH_ELSEWHERE = (
-    "januar|februar|marz|juni|juli|dezember|oktober|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|janvier|fevrier|mars|avril|mai|juin|juillet|aout|septembre|octobre|novembre|decembre"
-)
+_MONTH_ELSEWHERE = "januar|februar|marz|juni|juli|dezember|oktober|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|janvier|fevrier|mars|avril|mai|juin|juillet|aout|septembre|octobre|novembre|decembre"
 _PARTS = {"morning": (5, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 28)}
 _YESTERDAY = "yesterday|gestern|ayer|hier|ieri|ontem|вчера|昨天|昨日|きのう|어제|امس|אתמול"
 _BEFORE_YESTERDAY = "(?:the )?day before yesterday|vorgestern|anteayer|avant-hier|l'altro ieri|anteontem|позавчера|前天|おととい|一昨日|그저께|اول امس|שלשום"
 _TODAY = "earlier today|today|heute|hoy|aujourd'hui|oggi|hoje|сегодня|今天|今日|오늘|اليوم|היום"
 _LAST_WEEK = "last week(?!end)|letzte woche|la semana pasada|la semaine derniere|la settimana scorsa|semana passada|на прошлой неделе|上周|上星期|上週|先週|지난주|지난 주|الاسبوع الماضي|בשבוע שעבר"
 _LAST_MONTH = "last month|letzten monat|el mes pasado|le mois dernier|上个月|上個月|先月|지난달|지난 달"
-_AGO_ELSEWHERE = r"vor (?P<n1>\d{1,3}) tagen|hace (?P<n2>\d{1,3}) dias|il y a (?P<n3>\d{1,3}) jours|(?P<n4>\d{1,3}) ?(?:天前|日前|일 전)|(?P<n5>\d{1,3}) (?:дня|дней) назад"
+_AGO_ELSEWHERE = (
+    r"vor (?P<n1>\d{1,3}) tagen|hace (?P<n2>\d{1,3}) dias|il y a (?P<n3>\d{1,3}) jours|(?P<n4>\d{1,3}) ?(?:天前|日前|일 전)|(?P<n5>\d{1,3}) (?:дня|дней) назад"
+)
 _UNITS = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1)}
 
 Resolver = Callable[[re.Match[str], datetime, ZoneInfo], tuple[datetime, datetime] | None]
@@ -277,8 +315,16 @@ _RULES: tuple[tuple[re.Pattern[str], Resolver], ...] = tuple(
         (r"\b(?:this|earlier this) month\b", lambda match, local, zone: _month(local.date(), 0, zone)),
         (r"\blast year\b", _year),
         (r"\b\d{4}-\d{2}-\d{2}\b", _iso),
-        (rf"\b(?:the )?\d{{1,2}}(?:st|nd|rd|th)? (?:of |de )?(?:{_MONTH}|{_MONTH_ELSEWHERE})\b\.?(?:,? (?:de )?\d{{4}}\b)?|\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}}\b)?|\b\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{4}}\b", _explicit),
-        (rf"\b(?:on|last|am|letzten|el|le|this past|since|from) (?:the )?(?P<day>{_WEEKDAY})(?:(?: |'s )(?P<part>morning|afternoon|evening|night))?\b|\b(?P<day2>{_WEEKDAY}) (?:dernier|pasado)\b", _weekday),
+        (
+            rf"\b(?:the )?\d{{1,2}}(?:st|nd|rd|th)? (?:of |de )?(?:{_MONTH}|{_MONTH_ELSEWHERE})\b\.?(?:,? (?:de )?\d{{4}}\b)?"
+            rf"|\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}}\b)?|\b\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{4}}\b",
+            _explicit,
+        ),
+        (
+            rf"\b(?:on|last|am|letzten|el|le|this past|since|from) (?:the )?(?P<day>{_WEEKDAY})(?:(?: |'s )(?P<part>morning|afternoon|evening"
+            rf"|night))?\b|\b(?P<day2>{_WEEKDAY}) (?:dernier|pasado)\b",
+            _weekday,
+        ),
         (r"\bon the (?P<dom>\d{1,2})(?:st|nd|rd|th)\b(?! (?:of |floor|page|day|time|one|line))", _day_of_month),
         (rf"\b(?:in|during|back in|last|since) (?P<month>{_MONTH})\b(?: (?P<year>\d{{4}}))?", _in_month),
     )

@@ -54,7 +54,9 @@ def localize(query: Query, recall: Recall, calibration: Calibration, then: Seque
     ranked = sorted([*candidates, new], key=lambda candidate: (candidate is not winner, -candidate.probability, candidate.state or 0))
     runner_up = ranked[1] if len(ranked) > 1 else None
     unsure = winner.probability < SURE
-    second = next((candidate.state for candidate in ranked[1:] if candidate.state is not None and candidate.probability >= WORTH_SHOWING), None) if unsure else None
+    second = (
+        next((candidate.state for candidate in ranked[1:] if candidate.state is not None and candidate.probability >= WORTH_SHOWING), None) if unsure else None
+    )
     return Decision(
         method=method,
         parent=winner.state,
@@ -73,7 +75,9 @@ def localize(query: Query, recall: Recall, calibration: Calibration, then: Seque
 def given(parent: Interaction | None) -> Decision:
     """The decision when the sender said where the turn goes (None: to a new root)."""
     tree = _tree(parent) if parent else ""
-    candidate = Candidate(parent.id if parent else None, parent.root if parent else None, _label(parent) if parent else "A new topic", tree, False, 0.0, 1.0, {})
+    candidate = Candidate(
+        parent.id if parent else None, parent.root if parent else None, _label(parent) if parent else "A new topic", tree, False, 0.0, 1.0, {}
+    )
     why = f"You chose {_place(candidate)}." if parent else "You chose to begin a new topic."
     return Decision("given", candidate.state, candidate.root, 1.0, 1.0, 0.0, False, why, [candidate])
 
@@ -87,7 +91,10 @@ def _choose(query: Query, scored: Scored, totals: Sequence[float], threshold: fl
     if active is not None and query.cues.continuation:
         return "continuation", active
     if query.cues.temporal is not None and then:
-        at_that_time = {found.interaction.branch: max((other.interaction.position for other in then if other.interaction.branch == found.interaction.branch)) for found in then}
+        at_that_time = {
+            found.interaction.branch: max(other.interaction.position for other in then if other.interaction.branch == found.interaction.branch)
+            for found in then
+        }
         eligible = [index for index, (branch, _) in enumerate(scored) if branch.tip.branch in at_that_time]
         if eligible:
             # What was said then is asked for by its matter, not by how lately it was used: cue and recency don't count, the latest of equals wins.

@@ -11,7 +11,9 @@ from memory.engine import cues, terms
 from memory.engine.cues import Cues, Window
 from memory.engine.terms import fold
 
-QueryKind = Literal["previous", "current", "update", "ordinal", "count", "sum", "latest", "earliest", "difference", "compare", "yes_no", "preference", "bridge", "past", "order"]
+QueryKind = Literal[
+    "previous", "current", "update", "ordinal", "count", "sum", "latest", "earliest", "difference", "compare", "yes_no", "preference", "bridge", "past", "order"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +55,21 @@ _PATTERNS: dict[QueryKind, str] = {
 }
 _KINDS = {kind: re.compile(pattern) for kind, pattern in _PATTERNS.items()}
 _YES_NO = re.compile(
-    r"^(?:and |so |but |then |ok(?:ay)? |,)*(?:(?:is|are|was|were|am|do|does|did|has|have|had|will|would|should) (?:it|its|he|she|they|we|i|you|there|that|this|the|my|our|any|\w+)\b|(?:can|could|may|might|must) (?:i|we|he|she|they|it|there|one)\b|isn't|aren't|wasn't|don't|didn't|haven't)"
+    r"^(?:and |so |but |then |ok(?:ay)? |,)*(?:(?:is|are|was|were|am|do|does|did|has|have|had|will|would|should) (?:it|its|he|she|they|we|i|you"
+    r"|there|that|this|the|my|our|any|\w+)\b|(?:can|could|may|might|must) (?:i|we|he|she|they|it|there|one)\b|isn't|aren't|wasn't|don't|didn't"
+    r"|haven't)"
     r"|吗[?？]?$|ですか[?？]?$|ますか[?？]?$"
 )
 _ORDINALS = {name: number for number, name in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 1)}
-_THING = r"(?:one|item|option|point|step|suggestion|idea|entry|choice|recommendation|link|book|movie|film|recipe|place|restaurant|thing|part|question|name|title|tip|bullet|exercise|song|dish|city|method)"
+_THING = (
+    r"(?:one|item|option|point|step|suggestion|idea|entry|choice|recommendation|link|book|movie|film|recipe|place|restaurant|thing|part|question"
+    r"|name|title|tip|bullet|exercise|song|dish|city|method)"
+)
 _ORDINAL = re.compile(
-    rf"\b(?:the |your |my )(?P<word>{'|'.join(_ORDINALS)}|last|final|\d{{1,2}}(?:st|nd|rd|th)) (?:\w+ )?{_THING}s?\b|\b(?:number|item|option|step|point|no\.?|#) ?(?P<number>\d{{1,2}})\b(?![.:]\d)"
-    rf"|\b(?P<listed>{'|'.join(_ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th)) (?:\w+ ){{0,3}}(?:on|in|of|from) (?:the|your|that|my) (?:\w+ ){{0,2}}list\b|第(?P<han>[一二三四五六七八九十]|\d{{1,2}})[个個つ項项条條番]"
+    rf"\b(?:the |your |my )(?P<word>{'|'.join(_ORDINALS)}|last|final|\d{{1,2}}(?:st|nd|rd|th)) (?:\w+ )?{_THING}s?\b|\b(?:number|item|option"
+    rf"|step|point|no\.?|#) ?(?P<number>\d{{1,2}})\b(?![.:]\d)"
+    rf"|\b(?P<listed>{'|'.join(_ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th)) (?:\w+ ){{0,3}}(?:on|in|of|from) (?:the|your|that|my) (?:\w+ ){{0,2}}list\b"
+    rf"|第(?P<han>[一二三四五六七八九十]|\d{{1,2}})[个個つ項项条條番]"
 )
 _HAN = {character: number for number, character in enumerate("一二三四五六七八九十", 1)}
 _LONG = 4_000  # characters that the question patterns look at: a pasted document is not asked

@@ -61,7 +61,7 @@ FEATURES: Final[Mapping[str, str]] = {
 }
 
 
-class CalibrationMismatch(ValueError):
+class CalibrationMismatchError(ValueError):
     """A calibration that wasn't fitted for this code, or was changed by hand."""
 
 
@@ -80,7 +80,7 @@ class Calibration:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Calibration:
-        """Take in what the fitting command wrote. Raises CalibrationMismatch for another feature version, an unknown feature or a wrong hash."""
+        """Take in what the fitting command wrote. Raises CalibrationMismatchError for another feature version, an unknown feature or a wrong hash."""
         try:
             calibration = cls(
                 weights={str(name): float(weight) for name, weight in data["weights"].items()},
@@ -91,17 +91,19 @@ class Calibration:
                 hash=str(data["hash"]),
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise CalibrationMismatch(f"The localization weights can't be read ({error}); fit them again with manage.py fit_localization.") from error
+            raise CalibrationMismatchError(f"The localization weights can't be read ({error}); fit them again with manage.py fit_localization.") from error
         if calibration.features != FEATURE_VERSION:
-            raise CalibrationMismatch(
+            raise CalibrationMismatchError(
                 f"The localization weights are for feature version {calibration.features}, this code has {FEATURE_VERSION}; fit them again with manage.py fit_localization."
             )
         if unknown := calibration.weights.keys() - FEATURES.keys():
-            raise CalibrationMismatch(f"The localization weights name unknown features: {', '.join(sorted(unknown))}.")
+            raise CalibrationMismatchError(f"The localization weights name unknown features: {', '.join(sorted(unknown))}.")
         if calibration.hash != calibration.digest():
-            raise CalibrationMismatch("The localization weights don't have the hash they were written with; fit them again with manage.py fit_localization.")
+            raise CalibrationMismatchError(
+                "The localization weights don't have the hash they were written with; fit them again with manage.py fit_localization."
+            )
         if not calibration.temperature > 0:
-            raise CalibrationMismatch("The softmax temperature must be above 0.")
+            raise CalibrationMismatchError("The softmax temperature must be above 0.")
         return calibration
 
     def to_json(self) -> dict[str, Any]:
@@ -158,7 +160,11 @@ def branches(query: Query, recall: Recall) -> list[Branch]:
         known = tips.get(found.interaction.branch)
         if known is None:  # a store that brought no tip: the latest state it did bring
             tips[found.interaction.branch] = max((other.interaction for other in evidence[found.interaction.branch]), key=lambda state: state.position)
-    weights = {term: idf(recall.document_frequency.get(term, 0), recall.states) for term in query.content or query.terms if not is_common(recall.document_frequency.get(term, 0), recall.states)}
+    weights = {
+        term: idf(recall.document_frequency.get(term, 0), recall.states)
+        for term in query.content or query.terms
+        if not is_common(recall.document_frequency.get(term, 0), recall.states)
+    }
     anchors = {anchor.root: anchor.match for anchor in recall.anchors}
     now = 1 + max((tip.position for tip in tips.values()), default=0)
     order = sorted(tips, key=lambda branch: -tips[branch].position)
@@ -227,7 +233,15 @@ def shortness(query: Query) -> float:
 
 
 def _branch(
-    query: Query, tip: Interaction, evidence: Sequence[Recalled], raw: Mapping[int, _Raw], branch: int, active: Interaction | None, anchor: float, recency: int, now: int
+    query: Query,
+    tip: Interaction,
+    evidence: Sequence[Recalled],
+    raw: Mapping[int, _Raw],
+    branch: int,
+    active: Interaction | None,
+    anchor: float,
+    recency: int,
+    now: int,
 ) -> Branch:
     mine, others = raw[branch], [other for key, other in raw.items() if key != branch]
     is_active = active is not None and active.branch == branch

@@ -54,7 +54,7 @@ def select_terms(query: Query, document_frequency: Mapping[str, int], states: in
 
     Words of requests and small talk come last: “explain” only matters when there is nothing better."""
     informative = set(query.content)
-    known = [term for term in query.terms if 0 < document_frequency.get(term, 0) and not is_common(document_frequency[term], states)]
+    known = [term for term in query.terms if document_frequency.get(term, 0) > 0 and not is_common(document_frequency[term], states)]
     known.sort(key=lambda term: (term not in informative, document_frequency[term]))
     chosen: list[str] = []
     scanned = 0

@@ -19,7 +19,9 @@ SIMILARITY: Final = 0.4  # from which a fact or record counts as near the questi
 RECORDS: Final = 8  # artifacts, events, changing values each
 LIST_ITEMS: Final = 12  # of a list that the question points into
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_LIKES = re.compile(r"\b(?:prefer|like|love|enjoy|favou?rite|fan of|avoid|allerg|hate|dislike|vegetarian|vegan|interested in|into|hobby|can't stand|budget)\w*", re.IGNORECASE)
+_LIKES = re.compile(
+    r"\b(?:prefer|like|love|enjoy|favou?rite|fan of|avoid|allerg|hate|dislike|vegetarian|vegan|interested in|into|hobby|can't stand|budget)\w*", re.IGNORECASE
+)
 _PREFERENCE_KEYS = ("favorite_", "dietary_pref", "hobby", "workout")
 
 
@@ -59,7 +61,9 @@ def choose(query: Query, pool: Pool, computed: Sequence[Computed], zone: str) ->
     block("EventComputationEvidence", [Piece("computed", f"{answer.operation}: {one_line(answer.text)}", answer.sources) for answer in computed])
     block("UpdateEvidence", _updates(query, pool, zone, used))
     block("StateEvidence", *_near(query, by_kind["mutable_state"], RECORDS, used, lambda evidence: _value_line(evidence, zone)))
-    facts, far = _near(query, by_kind["fact"], FACTS, used, lambda evidence: f"[{day(evidence.event_time, zone)}] {one_line(evidence.text)}{_standing(evidence, zone)}")
+    facts, far = _near(
+        query, by_kind["fact"], FACTS, used, lambda evidence: f"[{day(evidence.event_time, zone)}] {one_line(evidence.text)}{_standing(evidence, zone)}"
+    )
     block("DataContext", facts, far)
     block("ArtifactEvidence", *_artifacts(query, by_kind["artifact"], used))
     block("EventEvidence", *_events(query, by_kind["event"], used, zone))
@@ -136,7 +140,11 @@ def _value_line(evidence: Evidence, zone: str) -> str:
     key = one_line(str(evidence.fields.get("key") or evidence.slot.partition("|")[2] or evidence.text))
     value = one_line(evidence.value or evidence.text)
     since = day(evidence.event_time, zone)
-    return f"{key} = {value} (previous, from {since}{f' to {day(evidence.valid_to, zone)}' if evidence.valid_to else ''})" if evidence.status == "superseded" else f"{key} = {value} (current, since {since})"
+    return (
+        f"{key} = {value} (previous, from {since}{f' to {day(evidence.valid_to, zone)}' if evidence.valid_to else ''})"
+        if evidence.status == "superseded"
+        else f"{key} = {value} (current, since {since})"
+    )
 
 
 def _updates(query: Query, pool: Pool, zone: str, used: set[tuple[str, int]]) -> list[Piece]:
@@ -163,8 +171,9 @@ def _artifacts(query: Query, candidates: Sequence[Found], used: set[tuple[str, i
         near = near or [candidates[0].evidence]
         nearest = near[0]
         listed = sorted(
-            (found.evidence for found in candidates if found.evidence.sources == nearest.sources and found.evidence.fields.get("ordinal")), key=lambda evidence: int(evidence.fields["ordinal"])
-        )[: LIST_ITEMS]
+            (found.evidence for found in candidates if found.evidence.sources == nearest.sources and found.evidence.fields.get("ordinal")),
+            key=lambda evidence: int(evidence.fields["ordinal"]),
+        )[:LIST_ITEMS]
         near = list({evidence.id: evidence for evidence in (*listed, *near)}.values())
     wanted = query.ordinal
     if wanted == -1:
@@ -183,7 +192,13 @@ def _artifacts(query: Query, candidates: Sequence[Found], used: set[tuple[str, i
 
 def _events(query: Query, candidates: Sequence[Found], used: set[tuple[str, int]], zone: str) -> tuple[list[Piece], int]:
     """Matching events by date: a summary to check an answer with, not an answer."""
-    pieces, left = _near(query, candidates, RECORDS if not query.asks("count", "sum", "order", "latest", "earliest") else 2 * RECORDS, used, lambda evidence: _event_line(evidence, zone))
+    pieces, left = _near(
+        query,
+        candidates,
+        RECORDS if not query.asks("count", "sum", "order", "latest", "earliest") else 2 * RECORDS,
+        used,
+        lambda evidence: _event_line(evidence, zone),
+    )
     times = {found.evidence.id: found.evidence.event_time for found in candidates}
     return sorted(pieces, key=lambda piece: times[piece.id or 0]), left
 
@@ -201,7 +216,9 @@ def _count_sources(query: Query, pool: Pool, events: Sequence[Found], zone: str)
     for found in events:
         evidence = found.evidence
         if supported(query, found) and evidence.evidence and not evidence.fields.get("is_negated"):
-            pieces.append(Piece("event", f"[{day(evidence.event_time, zone)}] “{excerpt(evidence.evidence, 200)}”", evidence.sources, evidence.id, evidence.status))
+            pieces.append(
+                Piece("event", f"[{day(evidence.event_time, zone)}] “{excerpt(evidence.evidence, 200)}”", evidence.sources, evidence.id, evidence.status)
+            )
     return pieces[: 2 * RECORDS]
 
 
@@ -217,7 +234,9 @@ def _topic_slots(query: Query, pool: Pool, standing: Sequence[Found], used: set[
         if set(query.content).intersection(content_terms(f"{evidence.slot.replace('|', ' ').replace('_', ' ')} {evidence.text}")):
             used.add(key)
             slot = one_line(evidence.slot.replace("|", " ").replace("_", " "))
-            pieces.append(_piece(evidence, f"{slot}: {excerpt(evidence.value or evidence.text, 160)} ({day(evidence.event_time, zone)}){_standing(evidence, zone)}"))
+            pieces.append(
+                _piece(evidence, f"{slot}: {excerpt(evidence.value or evidence.text, 160)} ({day(evidence.event_time, zone)}){_standing(evidence, zone)}")
+            )
     return pieces[:RECORDS]
 
 
@@ -227,7 +246,11 @@ def _preferences(standing: Sequence[Found], used: set[tuple[str, int]], zone: st
     for found in standing:
         evidence = found.evidence
         key = (evidence.kind, evidence.id)
-        preference = str(evidence.fields.get("key", "")).startswith(_PREFERENCE_KEYS) if evidence.kind == "mutable_state" else evidence.kind == "fact" and bool(_LIKES.search(evidence.text))
+        preference = (
+            str(evidence.fields.get("key", "")).startswith(_PREFERENCE_KEYS)
+            if evidence.kind == "mutable_state"
+            else evidence.kind == "fact" and bool(_LIKES.search(evidence.text))
+        )
         if preference and key not in used:
             used.add(key)
             pieces.append(_piece(evidence, f"[{day(evidence.event_time, zone)}] {one_line(evidence.text)}{_standing(evidence, zone)}"))
@@ -236,7 +259,9 @@ def _preferences(standing: Sequence[Found], used: set[tuple[str, int]], zone: st
 
 def _bridges(query: Query, standing: Sequence[Found], zone: str) -> list[Piece]:
     """Pairs of facts from different turns that share a name or value the question doesn't have: the link side is nearer to the question, the other may hold the answer."""
-    facts = [found.evidence for found in sorted(standing, key=lambda found: -strength(query, found)) if found.evidence.kind in ("fact", "mutable_state", "event")][:24]
+    facts = [
+        found.evidence for found in sorted(standing, key=lambda found: -strength(query, found)) if found.evidence.kind in ("fact", "mutable_state", "event")
+    ][:24]
     names = {evidence.id: (set(entity_terms(evidence.text)) | {entity.casefold() for entity in evidence.entities}) - set(query.entities) for evidence in facts}
     pieces = []
     for index, link in enumerate(facts):

@@ -39,7 +39,9 @@ COMMON: Final = frozenset(
     something anything everything someone anyone able work come take let keep put seem sound right best better different possible kind sort""".split()
 )
 
-_FOLDED_LETTERS = str.maketrans({"ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "’": "'", "‘": "'", "ʼ": "'", "ς": "σ", "\u0640": None})
+_FOLDED_LETTERS = str.maketrans(
+    {"ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "’": "'", "‘": "'", "ʼ": "'", "ς": "σ", "\u0640": None}
+)
 # Scripts without blanks between words (Korean has blanks, but its endings glue to the stem): Han, Hiragana, Katakana, Hangul, Thai, Lao, Khmer, Burmese.
 _DENSE = "\u0e01-\u0e4e\u0e81-\u0eff\u1000-\u109f\u1780-\u17d3\u3005-\u3007\u3041-\u3096\u309d\u309e\u30a1-\u30fa\u30fc-\u30fe\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U000323af"
 _EMOJI = "\u2600-\u27bf\u2b50\u2b55\U0001f1e6-\U0001f1ff\U0001f300-\U0001f3fa\U0001f400-\U0001faff"
@@ -61,7 +63,10 @@ _MARKS = _characters("Mn Mc", 0x300, 0xFE30)  # vowel signs are part of a word, 
 _UPPER = _characters("Lu", 0x41, 0x530)  # Latin, Greek, Cyrillic
 _NUMBER = r"\d{1,3}(?:[,'\u00a0\u202f\u2009]\d{3})+(?:\.\d+)?(?!,?\d)|\d{1,3}(?:\.\d{3})+,\d{1,2}(?!\d)|\d+(?:[.,:/-]\d+)*"
 _AMOUNT = r"\d+(?:[.,]\d+)*(?:k|kg|g|mg|km|m|cm|mm|ml|l|h|min|s|gb|mb|tb|kb|hz|kwh|kw|w|am|pm|eur|usd|gbp|chf|px|mph|lb|lbs|oz|ft|c|f)"
-_TOKEN = re.compile(rf"(?P<dense>[{_DENSE}]+)|(?P<emoji>[{_EMOJI}])|(?P<amount>{_AMOUNT}(?!\w))|(?P<number>(?>{_NUMBER})(?![^\W\d_]))|(?P<word>[^\W_](?:[^\W_{_DENSE}]|[{_MARKS}]|'(?=[^\W\d_]))*)")
+_TOKEN = re.compile(
+    rf"(?P<dense>[{_DENSE}]+)|(?P<emoji>[{_EMOJI}])|(?P<amount>{_AMOUNT}(?!\w))|(?P<number>(?>{_NUMBER})(?![^\W\d_]))"
+    rf"|(?P<word>[^\W_](?:[^\W_{_DENSE}]|[{_MARKS}]|'(?=[^\W\d_]))*)"
+)
 _ACCENTED = re.compile(r"([A-Za-z\u0370-\u03ff\u0400-\u04ff])[\u0300-\u036f]+")
 _SHORT_VOWELS = re.compile(r"[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670]")  # of Hebrew and Arabic, mostly not written
 
@@ -155,12 +160,22 @@ def words(text: str) -> list[str]:
 # --- Entities ----------------------------------------------------------------------------------------------------------
 
 _CAPITAL = rf"[{_UPPER}][^\W_]*(?:['’][^\W\d_]+)?"
-_SPAN = re.compile(rf"(?<![\w'’]){_CAPITAL}(?:(?:[ \u00a0-](?:of the |of |de la |de |van der |van |von |del |du |& )?){_CAPITAL}|[ -]\d+[A-Za-z]{{0,2}}(?![\w,.]\d))*")
+_SPAN = re.compile(
+    rf"(?<![\w'’]){_CAPITAL}(?:(?:[ \u00a0-](?:of the |of |de la |de |van der |van |von |del |du |& )?){_CAPITAL}|[ -]\d+[A-Za-z]{{0,2}}(?![\w,.]\d))*"
+)
 _QUOTED = re.compile(r"“([^”\n]{2,80})”|\"([^\"\n]{2,80})\"|«\s?([^»\n]{2,80}?)\s?»|「([^」\n]{1,40})」|『([^』\n]{1,40})』|„([^“”\n]{2,80})[“”]")
-_UNITS = r"kg|g|km|m|cm|mm|ml|l|liters?|litres?|hours?|hrs?|minutes?|mins?|days?|weeks?|months?|years?|miles?|pounds?|lbs?|euros?|dollars?|eur|usd|gbp|chf|%|percent|°c|°f|gb|mb|tb|people|persons|pages|slides|nights"
-_QUANTITY = re.compile(rf"(?P<sign>[€$£¥])\s?(?P<money>\d[\d,.'\u00a0\u202f]*\d|\d)(?P<kilo>k)?|(?P<amount>\d[\d,.]*\d|\d)\s?(?P<unit>{_UNITS}|[€£¥])(?!\w)", re.IGNORECASE)
+_UNITS = (
+    r"kg|g|km|m|cm|mm|ml|l|liters?|litres?|hours?|hrs?|minutes?|mins?|days?|weeks?|months?|years?|miles?|pounds?|lbs?|euros?|dollars?|eur|usd|gbp"
+    r"|chf|%|percent|°c|°f|gb|mb|tb|people|persons|pages|slides|nights"
+)
+_QUANTITY = re.compile(
+    rf"(?P<sign>[€$£¥])\s?(?P<money>\d[\d,.'\u00a0\u202f]*\d|\d)(?P<kilo>k)?|(?P<amount>\d[\d,.]*\d|\d)\s?(?P<unit>{_UNITS}|[€£¥])(?!\w)", re.IGNORECASE
+)
 _PRODUCT = re.compile(r"(?<![\w@/.])(?:[A-Za-z]+\d[\w-]*|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|\d+[A-Z]{2,}\w*)(?!\w)")
-_HANDLE = re.compile(r"(?<!\w)[@#][^\W\d]\w{1,40}|[\w.+-]+@[\w-]+\.[\w.-]*\w|(?:https?://)?(?:www\.)?([a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|dev|ai|co|eu|de|fr|uk))\b", re.IGNORECASE)
+_HANDLE = re.compile(
+    r"(?<!\w)[@#][^\W\d]\w{1,40}|[\w.+-]+@[\w-]+\.[\w.-]*\w|(?:https?://)?(?:www\.)?([a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|dev|ai|co|eu|de|fr|uk))\b",
+    re.IGNORECASE,
+)
 _KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]{3,}")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n•*>\-–—(\"“]\s*|\d[.)]\s*)$")
 _CURRENCY = {"€": "eur", "$": "usd", "£": "gbp", "¥": "jpy"}

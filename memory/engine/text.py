@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable
 
 Count = Callable[[str], int]
 
-_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|mr|mrs|ms|dr|prof|st|no|approx|fig|jr|sr|inc|ltd|u\.s|a\.m|p\.m|z\.b|bzw|ca|nr)|(?<![\w.])[A-Za-z])\.$", re.IGNORECASE)
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|mr|mrs|ms|dr|prof|st|no|approx|fig|jr|sr|inc|ltd|u\.s|a\.m|p\.m|z\.b|bzw|ca|nr)|(?<![\w.])[A-Za-z])\.$", re.IGNORECASE
+)
 _BREAK = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？｡])|\n+|(?<=؟)\s*|(?<=।)\s*")
 _BLANKS = re.compile(r"\s+")
 # Controls, and the marks that turn the reading direction of what follows: they would reorder the words around a quotation.

@@ -18,8 +18,12 @@ class Command(BaseCommand):
     help = "Fit the localization weights on directories of gold streams (docs/interfaces.md, replay lines with parent); --test measures on others by online replay."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("directories", nargs="+", type=Path, metavar="NAME=DIR", help="a source: its name, as kept in the file, and its directory of streams")
-        parser.add_argument("--test", nargs="*", type=Path, default=[], metavar="NAME=DIR", help="sources to measure on, of other dialogues than those fitted on")
+        parser.add_argument(
+            "directories", nargs="+", type=Path, metavar="NAME=DIR", help="a source: its name, as kept in the file, and its directory of streams"
+        )
+        parser.add_argument(
+            "--test", nargs="*", type=Path, default=[], metavar="NAME=DIR", help="sources to measure on, of other dialogues than those fitted on"
+        )
         parser.add_argument("--out", type=Path, default=WEIGHTS, help="the JSON file to write")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,0 +1,308 @@
+"""Replay of gold streams on a forest held in memory: the same recall channels, limits and engine as a forest in the database, without one.
+
+A stream is JSONL, one interaction a line: `{"id": "t0002", "user": "…", "assistant": "…", "time": "2026-01-13T07:53:00+00:00", "parent": "t0001"}`; parent null = a new root.
+The gold tree of a turn is found by following `parent`; it never reaches the engine. Errors of localization are kept, as in life (online replay).
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory.engine import commit, query, recall, terms, text
+from memory.engine.forest import Anchor, Channel, Decision, Hit, Interaction, Recall, Recalled
+from memory.engine.query import Query
+
+Vector = NDArray[np.float32]
+Embed = Callable[[Sequence[str]], Vector]
+
+
+@dataclass(frozen=True, slots=True)
+class GoldTurn:
+    """A line of a stream; `tree` is the index of the turn that opened its gold tree, `parent` the index of its gold parent."""
+
+    user: str
+    assistant: str
+    time: datetime
+    parent: int | None
+    tree: int
+
+
+def load(directory: Path) -> list[list[GoldTurn]]:
+    """The streams of a directory, by file name (`*.jsonl`, `*.jsonl.gz`). Raises ValueError for a parent that comes later or a directory without streams."""
+    files = sorted([*directory.glob("*.jsonl"), *directory.glob("*.jsonl.gz")])
+    if not files:
+        raise ValueError(f"{directory} has no *.jsonl file.")
+    return [_stream(file) for file in files]
+
+
+def _stream(file: Path) -> list[GoldTurn]:
+    turns: list[GoldTurn] = []
+    index: dict[str, int] = {}
+    with gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            row = json.loads(line)
+            if row["parent"] is not None and row["parent"] not in index:
+                raise ValueError(f"{file.name}, line {number}: the parent {row['parent']!r} isn't an earlier turn.")
+            parent = None if row["parent"] is None else index[row["parent"]]
+            index[row["id"]] = len(turns)
+            turns.append(
+                GoldTurn(
+                    row["user"], row.get("assistant") or "", datetime.fromisoformat(row["time"]), parent, len(turns) if parent is None else turns[parent].tree
+                )
+            )
+    return turns
+
+
+class CachedEmbedder:
+    """An embedder that keeps what it embedded: replays of the same streams embed every text once."""
+
+    def __init__(self, embed: Embed) -> None:
+        self._embed = embed
+        self.known: dict[str, Vector] = {}
+
+    def __call__(self, texts: Sequence[str]) -> Vector:
+        if missing := [said for said in dict.fromkeys(texts) if said not in self.known]:
+            self.known.update(zip(missing, self._embed(missing), strict=True))
+        return np.stack([self.known[said] for said in texts])
+
+
+@dataclass
+class MemoryForest:
+    """A forest of one stream. Ids are positions from 1. Refinement is immediate, by the offline rules."""
+
+    embed: Embed
+    states: list[Interaction] = field(default_factory=list)
+    active: int | None = None
+    _vectors: list[Vector] = field(default_factory=list)
+    _branch_vectors: list[Vector] = field(default_factory=list)
+    _counts: list[Counter[str]] = field(default_factory=list)
+    _names: list[set[str]] = field(default_factory=list)
+    _frequency: dict[str, Counter[str]] = field(default_factory=lambda: {"term": Counter(), "entity": Counter()})
+    _children: Counter[int] = field(default_factory=Counter)
+    _topics: dict[int, tuple[str, tuple[str, ...], Vector]] = field(default_factory=dict)
+
+    def path(self, state: int | None) -> list[Interaction]:
+        found: list[Interaction] = []
+        while state is not None:
+            found.append(self.states[state - 1])
+            state = found[-1].parent
+        return found[::-1]
+
+    def recall(self, asked: Query) -> tuple[Recall, dict[int, float]]:
+        """What the store brings for a query (paper §3.2): four channels, tips, anchors, statistics; beside it the fused score of each state found."""
+        [vector] = self.embed([asked.text])
+        total = len(self.states)
+        frequency = {term: self._frequency["term"][term] for term in asked.terms if self._frequency["term"][term]}
+        average = sum(sum(counts.values()) for counts in self._counts) / max(1, total)
+        near = np.maximum(np.stack(self._vectors) @ vector, np.stack(self._branch_vectors) @ vector) if total else np.zeros(0)
+        similarities = {state.id: float(near[state.id - 1]) for state in self.states}
+        chosen = recall.select_terms(asked, frequency, total)
+        words = {
+            state.id: recall.bm25(chosen, counts, sum(counts.values()), frequency, total, average)
+            for state, counts in zip(self.states, self._counts, strict=True)
+        }
+        names = {
+            state.id: sum(
+                recall.idf(self._frequency["entity"][name], total)
+                for name in asked.entities
+                if name in known and not recall.is_common(self._frequency["entity"][name], total)
+            )
+            for state, known in zip(self.states, self._names, strict=True)
+        }
+        anchors = self._anchors(asked, vector)
+        anchored = [
+            (state.id, anchor.match)
+            for anchor in anchors
+            for state in [state for state in reversed(self.states) if state.root == anchor.root][: recall.ANCHOR_STATES]
+        ]
+        hits: dict[Channel, dict[int, Hit]] = {
+            "semantic": _best(similarities, recall.SEMANTIC_LIMIT),
+            "keyword": _best({state: score for state, score in words.items() if score > 0}, recall.KEYWORD_LIMIT),
+            "entity": _best({state: score for state, score in names.items() if score > 0}, recall.ENTITY_LIMIT),
+            "topic": {state: Hit(rank, score) for rank, (state, score) in enumerate(anchored, 1)},
+        }
+        by_state: dict[int, dict[Channel, Hit]] = defaultdict(dict)
+        for channel, found in hits.items():
+            for state, hit in found.items():
+                by_state[state][channel] = hit
+        if self.active is not None:
+            by_state.setdefault(self.active, {})
+        branches = {self.states[state - 1].branch for state in by_state}
+        tips = {state.branch: state for state in self.states if state.branch in branches}  # the last one of each stays
+        members = {branch: [state.id - 1 for state in self.states if state.branch == branch] for branch in branches}
+        centres = {branch: np.mean([self._vectors[index] for index in indexes], axis=0) for branch, indexes in members.items()}
+        brought = Recall(
+            recalled=[Recalled(self.states[state - 1], channels, similarities[state]) for state, channels in sorted(by_state.items())],
+            tips=tips,
+            active=self.states[self.active - 1] if self.active is not None else None,
+            anchors=anchors,
+            document_frequency=frequency,
+            states=total,
+            average_length=average,
+            tip_similarity={branch: float(self._vectors[tip.id - 1] @ vector) for branch, tip in tips.items()},
+            centres={branch: float(centre @ vector / (np.linalg.norm(centre) or 1.0)) for branch, centre in centres.items()},
+        )
+        return brought, recall.fused(hits)
+
+    def _anchors(self, asked: Query, vector: Vector) -> list[Anchor]:
+        near = {root: float(own @ vector) for root, (_, _, own) in self._topics.items()}
+        nearest = set(sorted(near, key=lambda root: -near[root])[: recall.ANCHOR_LIMIT])
+        topics = [(root, key, variants) for root, (key, variants, _) in self._topics.items()]
+        return recall.match_anchors(asked, topics, {root: near[root] for root in nearest})
+
+    def add(self, parent: int | None, user: str, assistant: str, time: datetime) -> Interaction:
+        """Commit an interaction under `parent` (None: a new root) and make it the active state."""
+        identity = len(self.states) + 1
+        above = self.states[parent - 1] if parent is not None else None
+        branch = identity if above is None or self._children[above.id] else above.branch
+        if above is not None:
+            self._children[above.id] += 1
+        root = above.root if above else identity
+        topic = self._topics[root][0] if root in self._topics else ""
+        state = Interaction(identity, identity, parent, root, branch, above.depth + 1 if above else 0, time, user, assistant, topic=topic)
+        learnt = commit.extract(state, self.path(parent), "UTC", topic)
+        topic = learnt.topic or topic
+        state = replace(
+            state,
+            node_summary=learnt.node_summary,
+            path_summary=learnt.path_summary,
+            topic=topic,
+            entities=learnt.entities,
+            keywords=learnt.keywords,
+            refined=True,
+        )
+        said = f"{user}\n{assistant}"
+        turn_vector, branch_vector = self.embed([said, text.branch_text(topic, learnt.path_summary, learnt.node_summary, learnt.entities)])
+        counts = Counter(terms.terms(said))
+        names = {*terms.entity_terms(said), *(terms.entity_term(name) for name in learnt.entities)} - {""}
+        self.states.append(state)
+        self._vectors.append(turn_vector)
+        self._branch_vectors.append(branch_vector)
+        self._counts.append(counts)
+        self._names.append(names)
+        self._frequency["term"].update(set(counts))
+        self._frequency["entity"].update(names)
+        if topic:
+            [own] = self.embed([topic])
+            self._topics[root] = (topic, tuple(learnt.topic_variants), own)
+        self.active = identity
+        return state
+
+
+def _best(scores: Mapping[int, float], limit: int) -> dict[int, Hit]:
+    order = sorted(scores, key=lambda state: (-scores[state], -state))[:limit]
+    return {state: Hit(rank, scores[state]) for rank, state in enumerate(order, 1)}
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """One replayed turn: its gold, where it went, and whether the place was right (any state of the gold tree; a new root for a new root)."""
+
+    gold: GoldTurn
+    index: int
+    decision: Decision
+    resumed: bool  # gold goes back to a tree that wasn't the last one spoken of
+    right: bool
+
+
+Decide = Callable[[Query, Recall], Decision]
+
+
+def replay(
+    stream: Sequence[GoldTurn],
+    embed: Embed,
+    decide: Decide,
+    *,
+    teacher: bool = False,
+    watch: Callable[[GoldTurn, Query, Recall, list[int]], None] | None = None,
+) -> list[Placed]:
+    """Replay a stream turn by turn, committing every turn where the decision put it (`teacher`: under its gold parent).
+
+    `watch` is shown each turn with its query, recall, and the gold trees of the committed states so far, before the turn is committed."""
+    forest = MemoryForest(embed)
+    trees: list[int] = []
+    placed: list[Placed] = []
+    for index, turn in enumerate(stream):
+        asked = query.read(turn.user, turn.time, "UTC")
+        found, _ = forest.recall(asked)
+        if watch is not None:
+            watch(turn, asked, found, trees)
+        decision = decide(asked, found)
+        right = turn.parent is None if decision.parent is None else trees[decision.parent - 1] == turn.tree
+        resumed = turn.parent is not None and bool(trees) and trees[-1] != turn.tree
+        placed.append(Placed(turn, index, decision, resumed, right))
+        parent = (None if turn.parent is None else turn.parent + 1) if teacher else decision.parent
+        forest.add(parent, turn.user, turn.assistant, turn.time)
+        trees.append(turn.tree)
+    return placed
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Localization over replayed turns; shares of 1. `confident` is the accuracy of the surest 80 %."""
+
+    turns: int
+    branch: float
+    resumption: float
+    resumptions: int
+    root_precision: float
+    root_recall: float
+    root_f1: float
+    calibration_error: float
+    confident: float
+    unsure: float
+
+    def __str__(self) -> str:
+        return (
+            f"branch {self.branch:.3f} · resumption {self.resumption:.3f} ({self.resumptions}) · new root P {self.root_precision:.3f} R {self.root_recall:.3f} F1 {self.root_f1:.3f}"
+            f" · ECE {self.calibration_error:.3f} · surest 80 % {self.confident:.3f} · unsure {self.unsure:.2f} · {self.turns} turns"
+        )
+
+
+def figures(placed: Iterable[Placed]) -> Figures:
+    """The metrics of BENCHMARKS.md; the first turn of a stream is left out, it can only be a new root."""
+    rows = [row for row in placed if row.index > 0]
+    resumed = [row for row in rows if row.resumed]
+    said_new = [row for row in rows if row.decision.parent is None]
+    new = [row for row in rows if row.gold.parent is None]
+    hits = sum(row.right for row in said_new)
+    precision, found = hits / max(1, len(said_new)), hits / max(1, len(new))
+    surest = sorted(rows, key=lambda row: -row.decision.probability)[: max(1, round(0.8 * len(rows)))]
+    return Figures(
+        turns=len(rows),
+        branch=_share(row.right for row in rows),
+        resumption=_share(row.right for row in resumed),
+        resumptions=len(resumed),
+        root_precision=precision,
+        root_recall=found,
+        root_f1=2 * precision * found / max(1e-9, precision + found),
+        calibration_error=expected_calibration_error([row.decision.probability for row in rows], [row.right for row in rows]),
+        confident=_share(row.right for row in surest),
+        unsure=_share(row.decision.unsure for row in rows),
+    )
+
+
+def _share(values: Iterable[bool]) -> float:
+    listed = list(values)
+    return sum(listed) / max(1, len(listed))
+
+
+def expected_calibration_error(probabilities: Sequence[float], right: Sequence[bool], bins: int = 10) -> float:
+    """Mean distance of stated probability and share of right ones over equally wide bins, weighted by their sizes."""
+    total = 0.0
+    for low in range(bins):
+        inside = [i for i, p in enumerate(probabilities) if low / bins <= p < (low + 1) / bins or (low == bins - 1 and p == 1)]
+        if inside:
+            total += abs(sum(right[i] for i in inside) - sum(probabilities[i] for i in inside)) / len(probabilities)
+    return total
