@@ -57,7 +57,7 @@ def revise(row: EvidenceRow, do: str, by: Any, *, text: str | None = None, value
                 raise ValueError(do)
         touched = {current.state_id}
         if current.slot:
-            _, others = resolve_slots(forest.pk, {(kind, current.slot)})  # type: ignore[arg-type]
+            _, others = resolve_slots(forest.pk, {(kind, current.slot)}, None)  # type: ignore[arg-type]
             touched |= set(others)
         Forest.objects.filter(pk=forest.pk).update(version=F("version") + 1)
         structure.audit(forest, by, do, f"{kind} {current.pk}", {"items": 1})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
 from memory.models.forest import InteractionState
@@ -54,6 +55,7 @@ def evidence_indexes(table: str) -> list[models.Index]:
     return [
         models.Index(fields=["forest", "slot"], condition=~models.Q(slot=""), name=f"{table}_slot"),
         models.Index(fields=["forest", "status", "known_from"], name=f"{table}_status"),
+        GinIndex(fields=["sources"], name=f"{table}_sources"),
     ]
 
 

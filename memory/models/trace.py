@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
 from memory.models.forest import InteractionState, Turn
@@ -49,7 +54,17 @@ class ContextTrace(InForest):
     cut = models.JSONField(default=list)
     messages = models.JSONField(default=list)
     messages_hash = models.CharField(max_length=64)
+    # Kept beside the blocks so that “where was this used?” is an index look-up.
+    sources = ArrayField(models.BigIntegerField(), default=list, editable=False, help_text="Ids of the states its items rest on.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         constraints = [unique_in_forest("context")]
+        indexes = [GinIndex(fields=["sources"], name="context_sources")]
+
+    def save(self, *args: Any, update_fields: Iterable[str] | None = None, **kwargs: Any) -> None:
+        """Save, with `sources` read off the blocks."""
+        self.sources = sorted({source for block in self.blocks for item in block["items"] for source in item["sources"]})
+        if update_fields is not None and "blocks" in (fields := set(update_fields)):
+            update_fields = fields | {"sources"}
+        super().save(*args, update_fields=update_fields, **kwargs)

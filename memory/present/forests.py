@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Count, QuerySet
 
+from memory.llm.interface import get_model
 from memory.models import AtomicFact, EvidenceRow, Forest, InteractionState, Job, Profile, Turn
 from memory.present.words import Json, iso
 
@@ -74,13 +75,6 @@ def me_json(person: Any) -> Json:
         "is_staff": person.is_staff,
         "time_zone": profile.time_zone,
         "evidence_budget": profile.evidence_budget or settings.EVIDENCE_BUDGET,
-        "model": _model_name(),
+        "model": get_model().name,
         "max_turn_bytes": settings.MAX_TURN_BYTES,
     }
-
-
-def _model_name() -> str:
-    """What answers: the name of the model, or `offline`. The key and the address stay in the settings."""
-    if not settings.OPENAI_BASE_URL:
-        return "offline"
-    return str(getattr(settings, "ANSWER_MODEL", "") or "connected")

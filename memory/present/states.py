@@ -21,7 +21,7 @@ from memory.models import (
     Topic,
 )
 from memory.present.evidence import evidence_list
-from memory.present.words import LABEL_SOURCE_LENGTH, Json, iso, label_of, unnest
+from memory.present.words import LABEL_SOURCE_LENGTH, Json, Unnest, iso, label_of
 
 # Up to here the rows of other tables are looked up by id; above, the whole forest is read once, which is faster.
 FEW = 500
@@ -98,14 +98,14 @@ def evidence_marks(forest: Forest | int, ids: list[int] | None) -> dict[int, Jso
         if ids is not None:
             rows = rows.filter(sources__overlap=ids)
         listed = Count("id", filter=Q(ordinal__isnull=False)) if kind == "artifact" else Value(0)
-        counted = rows.annotate(source=unnest("sources")).values("source").annotate(n=Count("id"), old=Count("id", filter=Q(status=superseded)), listed=listed)
+        counted = rows.annotate(source=Unnest("sources")).values("source").annotate(n=Count("id"), old=Count("id", filter=Q(status=superseded)), listed=listed)
         for source, number, old, items in counted.order_by().values_list("source", "n", "old", "listed"):
             entry = mark(source)
             entry["facts"] += number if kind == "fact" else 0
             entry["list"] += items
             entry["replaced"] = entry["replaced"] or old > 0
         newer = rows.filter(pk__in=model.objects.filter(forest=forest, superseded_by__isnull=False).values("superseded_by"))
-        for source in newer.annotate(source=unnest("sources")).order_by().values_list("source", flat=True):
+        for source in newer.annotate(source=Unnest("sources")).order_by().values_list("source", flat=True):
             mark(source)["new_value"] = True
     return marks
 
@@ -170,13 +170,13 @@ def state_json(state: InteractionState) -> Json:
     }
 
 
-def used_by(state: InteractionState) -> list[Json]:
-    """Later turns whose context held this state or something it supports, newest first."""
-    traces = ContextTrace.objects.filter(forest=state.forest_id, blocks__contains=[{"items": [{"sources": [state.pk]}]}])
+def used_by(*states: InteractionState) -> list[Json]:
+    """Turns whose context held one of these states or something it supports, newest first; the states' own turns left out."""
+    traces = ContextTrace.objects.filter(forest=states[0].forest_id, sources__overlap=[state.pk for state in states])
     found = (
-        traces.exclude(turn=state.turn_id)
+        traces.exclude(turn__in=[state.turn_id for state in states])
         .filter(turn__state__isnull=False)
-        .order_by("-turn_id")
+        .order_by("-turn__state__position")
         .annotate(summary=Left("turn__state__node_summary", LABEL_SOURCE_LENGTH), said=Left("turn__state__user_text", LABEL_SOURCE_LENGTH))
         .values_list("turn_id", "turn__state__id", "turn__state__time", "summary", "said")[:USED_BY_LIMIT]
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import BigIntegerField, F, Func
+from django.db.models import BigIntegerField, Func
 
 LABEL_LENGTH = 80
 # A label never needs more of a long turn than this.
@@ -34,8 +34,9 @@ def label_of(node_summary: str, user_text: str, assistant_text: str = "") -> str
     return shorten(node_summary or user_text or assistant_text) or "…"
 
 
-def unnest(array: str) -> Func:
+class Unnest(Func):
     """The elements of an array column, one row each."""
-    elements = Func(F(array), function="unnest", output_field=BigIntegerField())
-    elements.set_returning = True
-    return elements
+
+    function = "unnest"
+    set_returning = True
+    output_field = BigIntegerField()

@@ -1,0 +1,437 @@
+"""What the API answers, for the OpenAPI document. `memory.present` makes the values; a test holds every answer to these shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers as s
+
+from memory import models
+from memory.models.forest import Origin
+
+KINDS = ["fact", "artifact", "event", "mutable_state"]
+RECORD_KINDS = KINDS[1:]
+Shape = s.Serializer[Any]
+
+
+def number(**more: Any) -> s.IntegerField:
+    return s.IntegerField(**more)
+
+
+def maybe(**more: Any) -> s.IntegerField:
+    """A whole number or null."""
+    return s.IntegerField(allow_null=True, **more)
+
+
+def moment(**more: Any) -> s.DateTimeField:
+    return s.DateTimeField(allow_null=True, **more)
+
+
+class ErrorBody(Shape):
+    code = s.CharField()
+    message = s.CharField()
+    action = s.CharField()
+    fields = s.DictField(child=s.ListField(child=s.CharField()), required=False)  # type: ignore[assignment]
+
+
+class Error(Shape):
+    error = ErrorBody()
+
+
+class Trouble(Shape):
+    code = s.CharField()
+    message = s.CharField()
+    action = s.CharField(required=False)
+
+
+class Me(Shape):
+    id = number()
+    username = s.CharField()
+    is_staff = s.BooleanField()
+    time_zone = s.CharField()
+    evidence_budget = number()
+    model = s.CharField(help_text="`offline`, or the name of the connected model.")
+    max_turn_bytes = number()
+
+
+class Counts(Shape):
+    states = number()
+    trees = number()
+    turns = number()
+    facts = number()
+    pending = number()
+
+
+class Forest(Shape):
+    id = number()
+    name = s.CharField()
+    time_zone = s.CharField()
+    created_at = s.DateTimeField()
+    active_state = maybe()
+    version = number()
+    counts = Counts()
+    sample = s.BooleanField()
+
+
+class ForestPage(Shape):
+    results = Forest(many=True)
+    next = maybe()
+
+
+class Job(Shape):
+    id = number()
+    kind = s.CharField()
+    status = s.ChoiceField(choices=models.Job.Status.values)
+    done = number()
+    total = number()
+    message = s.CharField(allow_blank=True)
+    forest = maybe()
+    error = Trouble(allow_null=True)
+
+
+class SampleStarted(Shape):
+    forest = Forest()
+    job = Job()
+
+
+class Consequences(Shape):
+    """What a move or deletion changes: how many of what, and the later answers that used it."""
+
+    preview = s.BooleanField(help_text="True: nothing has changed yet.")
+    counts = s.DictField(child=number())
+    used_by = s.ListField(child=s.DictField(), required=False)
+
+
+class CrumbStep(Shape):
+    state = number()
+    label = s.CharField()
+
+
+class Decision(Shape):
+    method = s.ChoiceField(choices=models.RoutingDecision.Method.values)
+    parent = maybe()
+    root = maybe()
+    probability = s.FloatField()
+    unsure = s.BooleanField()
+
+
+class Chip(Shape):
+    kind = s.ChoiceField(choices=KINDS)
+    id = number()
+    label = s.CharField()
+    state = number()
+    quote = s.CharField(allow_blank=True)
+
+
+class Turn(Shape):
+    id = number()
+    client_id = s.CharField()
+    origin = s.ChoiceField(choices=Origin.values)
+    status = s.ChoiceField(choices=models.Turn.Status.values)
+    text = s.CharField()
+    answer = s.CharField(allow_blank=True)
+    partial = s.CharField(allow_blank=True)
+    seq = number()
+    state = maybe()
+    sent_at = s.DateTimeField()
+    answered_at = moment()
+    refined_at = moment()
+    error = Trouble(allow_null=True)
+    crumb = CrumbStep(many=True)
+    decision = Decision(allow_null=True)
+    chips = Chip(many=True)
+
+
+class TurnPage(Shape):
+    results = Turn(many=True)
+    next = maybe()
+
+
+class Part(Shape):
+    key = s.CharField()
+    label = s.CharField()
+
+
+class ChannelHit(Shape):
+    rank = number()
+    score = s.FloatField()
+
+
+class TraceCandidate(Shape):
+    state = maybe()
+    root = maybe()
+    label = s.CharField(allow_blank=True)
+    tree = s.CharField(allow_null=True)
+    active = s.BooleanField()
+    score = s.FloatField()
+    probability = s.FloatField()
+    parts = s.DictField(child=s.FloatField())
+    channels = s.DictField(child=ChannelHit(allow_null=True))
+
+
+class TraceDecision(Shape):
+    method = s.ChoiceField(choices=models.RoutingDecision.Method.values)
+    chosen = maybe()
+    root = maybe()
+    probability = s.FloatField()
+    margin = s.FloatField()
+    unsure = s.BooleanField()
+    threshold = s.FloatField()
+    why = s.CharField(allow_blank=True)
+    corrected_by = s.CharField(allow_null=True)
+    parts = Part(many=True)
+    candidates = TraceCandidate(many=True)
+
+
+class ContextItem(Shape):
+    kind = s.CharField()
+    id = maybe()
+    text = s.CharField()
+    tokens = number()
+    sources = s.ListField(child=number())
+    status = s.CharField(allow_null=True)
+
+
+class ContextBlock(Shape):
+    name = s.CharField()
+    label = s.CharField()
+    tokens = number()
+    note = s.CharField(allow_blank=True)
+    items = ContextItem(many=True)
+
+
+class Cut(Shape):
+    block = s.CharField()
+    count = number()
+    reason = s.CharField()
+
+
+class PromptMessage(Shape):
+    role = s.CharField()
+    content = s.CharField(allow_blank=True)
+
+
+class Context(Shape):
+    budget = number()
+    tokens = number()
+    instructions_tokens = number()
+    input_tokens = number()
+    blocks = ContextBlock(many=True)
+    cut = Cut(many=True)
+    messages_hash = s.CharField()
+    messages = PromptMessage(many=True)
+
+
+class TokenUse(Shape):
+    input = number()
+    output = number()
+
+
+class Trace(Shape):
+    turn = number()
+    position = maybe()
+    text = s.CharField()
+    time = s.DateTimeField()
+    decision = TraceDecision(allow_null=True)
+    context = Context(allow_null=True)
+    timings = s.DictField(child=s.FloatField(allow_null=True))
+    tokens = TokenUse()
+
+
+class ObservedResult(Shape):
+    id = s.CharField(allow_null=True)
+    state = number()
+    parent = s.CharField(allow_null=True, help_text="The id given, else a state's id; null: a new root.")
+    root = s.CharField(allow_null=True)
+    method = s.ChoiceField(choices=models.RoutingDecision.Method.values)
+    probability = s.FloatField()
+    ms = s.FloatField()
+
+
+class ObservedResults(Shape):
+    results = ObservedResult(many=True)
+
+
+class RecallCandidate(Shape):
+    parent = s.JSONField(allow_null=True)  # type: ignore[var-annotated]
+    score = s.FloatField()
+    probability = s.FloatField()
+
+
+class Localization(Shape):
+    parent = s.JSONField(allow_null=True)  # type: ignore[var-annotated]
+    root = s.JSONField(allow_null=True)  # type: ignore[var-annotated]
+    probability = s.FloatField()
+    method = s.ChoiceField(choices=models.RoutingDecision.Method.values)
+    candidates = RecallCandidate(many=True)
+
+
+class RecallItem(Shape):
+    kind = s.CharField()
+    text = s.CharField()
+    tokens = number()
+    sources = s.ListField(child=s.JSONField())
+
+
+class RecallBlock(Shape):
+    name = s.CharField()
+    tokens = number()
+    items = RecallItem(many=True)
+
+
+class Recall(Shape):
+    localization = Localization()
+    tokens = number()
+    blocks = RecallBlock(many=True)
+
+
+class StateRow(Shape):
+    id = number()
+    turn = number()
+    position = number()
+    parent = maybe()
+    root = number()
+    depth = number()
+    time = s.DateTimeField()
+    label = s.CharField()
+    facts = number(help_text="Facts it supports, whatever their status: those `states/{id}/` lists.")
+    list = number(help_text="Items of an artifact list; 0 = none.")
+    replaced = s.BooleanField(help_text="It gave a value that was replaced.")
+    new_value = s.BooleanField(help_text="It gave a value that replaced another.")
+    pending = s.BooleanField()
+    unsure = s.BooleanField()
+    moved_from = maybe()
+    second = maybe()
+    entities = s.ListField(child=s.CharField())
+
+
+class TreeRow(Shape):
+    root = number()
+    order = number()
+    topic = s.CharField()
+    variants = s.ListField(child=s.CharField())
+
+
+class StatePage(Shape):
+    results = StateRow(many=True)
+    trees = TreeRow(many=True)
+    active = maybe()
+    total = number()
+    version = number()
+    next = maybe()
+
+
+class RevisionEnd(Shape):
+    kind = s.ChoiceField(choices=KINDS)
+    id = number()
+    text = s.CharField()
+
+
+class Revision(Shape):
+    id = number()
+    old = RevisionEnd(allow_null=True)
+    new = RevisionEnd(allow_null=True)
+    verdict = s.ChoiceField(choices=models.Revision.Verdict.values)
+    by = s.ChoiceField(choices=models.Revision.By.values)
+    at = s.DateTimeField()
+    words = s.CharField()
+
+
+class RevisionPage(Shape):
+    results = Revision(many=True)
+    next = maybe()
+
+
+class Evidence(Shape):
+    id = number()
+    text = s.CharField()
+    slot = s.CharField(allow_blank=True)
+    attribute_tag = s.CharField(allow_blank=True)
+    status = s.ChoiceField(choices=models.EvidenceRow.Status.values)
+    valid_from = s.DateTimeField()
+    valid_to = moment()
+    known_from = number()
+    known_until = maybe()
+    pinned = s.BooleanField()
+    state = number()
+    position = number()
+    evidence = s.CharField(allow_blank=True)
+    entities = s.ListField(child=s.CharField())
+    supersedes = s.ListField(child=number())
+    superseded_by = maybe()
+    revisions = Revision(many=True)
+
+
+class Fact(Evidence):
+    kind = s.ChoiceField(choices=["fact"])
+
+
+class Record(Evidence):
+    kind = s.ChoiceField(choices=RECORD_KINDS)
+    fields = s.DictField(help_text="The typed columns of its kind.")  # type: ignore[assignment]
+
+
+class Item(Evidence):
+    """A fact, or a record with its typed `fields`."""
+
+    kind = s.ChoiceField(choices=KINDS)
+    fields = s.DictField(required=False)  # type: ignore[assignment]
+
+
+class FactPage(Shape):
+    results = Fact(many=True)
+    next = maybe()
+
+
+class RecordPage(Shape):
+    results = Record(many=True)
+    next = s.CharField(allow_null=True)
+
+
+class Use(Shape):
+    turn = number()
+    state = number()
+    label = s.CharField()
+    time = s.DateTimeField()
+
+
+class StateDetail(Shape):
+    id = number()
+    turn = number()
+    position = number()
+    parent = maybe()
+    root = number()
+    depth = number()
+    time = s.DateTimeField()
+    label = s.CharField()
+    user = s.CharField()
+    assistant = s.CharField(allow_blank=True)
+    node_summary = s.CharField(allow_blank=True)
+    path_summary = s.CharField(allow_blank=True)
+    topic = s.CharField(allow_blank=True)
+    entities = s.ListField(child=s.CharField())
+    keywords = s.ListField(child=s.CharField())
+    tokens = number()
+    refined_at = moment()
+    origin = s.ChoiceField(choices=Origin.values)
+    facts = Fact(many=True)
+    records = Record(many=True)
+    used_by = Use(many=True)
+
+
+class Moved(Consequences):
+    state = StateRow(required=False)
+    tree = TreeRow(required=False)
+
+
+class SearchHit(Shape):
+    state = number()
+    kind = s.ChoiceField(choices=["turn", "fact", "topic"])
+    id = number()
+    text = s.CharField()
+    score = s.FloatField()
+
+
+class SearchResults(Shape):
+    results = SearchHit(many=True)
+    took_ms = s.FloatField()

@@ -1,0 +1,117 @@
+"""Forests: list, plant, rename, delete, and what is asked of a whole one (observe, recall, export)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import IO
+
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from memory import present, turn
+from memory.actions.create_forest import create_forest
+from memory.actions.export_forest import export_forest
+from memory.actions.forget import delete_forest
+from memory.actions.grow_sample import grow_sample
+from memory.actions.observe import observe
+from memory.actions.update_forest import update_forest
+from memory.api import answers, requests
+from memory.api.base import View, page
+from memory.errors import Refused
+from memory.models import Forest
+from memory.threads import in_thread
+
+CHUNK = 64 * 1024
+
+
+class Forests(View):
+    @extend_schema(parameters=[requests.Page], responses=answers.ForestPage)
+    def get(self, request: Request) -> Response:
+        """Your forests, oldest first."""
+        asked = self.query(requests.Page)
+        rows, cursor = page(Forest.objects.visible_to(request.user).filter(pk__gt=asked["after"]), asked["limit"])
+        return Response({"results": present.forest_list(rows), "next": cursor})
+
+    @extend_schema(request=requests.ForestNew, responses={201: answers.Forest})
+    def post(self, request: Request) -> Response:
+        """Plant an empty forest."""
+        return Response(present.forest_json(create_forest(request.user, **self.body(requests.ForestNew))), status=201)
+
+
+class SampleForest(View):
+    @extend_schema(request=None, responses={201: answers.SampleStarted})
+    def post(self, request: Request) -> Response:
+        """Grow the sample forest; the job says how far it is."""
+        forest, job = grow_sample(request.user)
+        return Response({"forest": present.forest_json(forest), "job": present.job_json(job)}, status=201)
+
+
+class OneForest(View):
+    @extend_schema(responses=answers.Forest)
+    def get(self, request: Request, forest: int) -> Response:
+        """One forest with its counts."""
+        return Response(present.forest_json(self.forest(forest)))
+
+    @extend_schema(request=requests.ForestNew, responses=answers.Forest)
+    def patch(self, request: Request, forest: int) -> Response:
+        """Rename it, or set its time zone."""
+        own = self.forest(forest)
+        return Response(present.forest_json(update_forest(own, **self.body(requests.ForestNew, partial=True))))
+
+    @extend_schema(parameters=[requests.Preview], responses=answers.Consequences)
+    def delete(self, request: Request, forest: int) -> Response:
+        """Delete it with everything in it; `preview=1` only counts what would go."""
+        asked = self.query(requests.Preview)
+        return Response(delete_forest(self.forest(forest), request.user, preview=asked["preview"]))
+
+
+class Observe(View):
+    @extend_schema(request=requests.Observed, responses=answers.ObservedResults)
+    def post(self, request: Request, forest: int) -> Response:
+        """Take in given interactions; nothing is generated. Each finds its own place unless its parent is given."""
+        own = self.forest(forest)
+        return Response({"results": observe(own, self.body(requests.Observed)["interactions"])})
+
+
+class Recall(View):
+    reads_only = True
+
+    @extend_schema(request=requests.RecallAsked, responses=answers.Recall)
+    def post(self, request: Request, forest: int) -> Response:
+        """Where a text would go and what an answer to it would be given. Writes nothing."""
+        own = self.forest(forest)
+        return Response(turn.recall(own, **self.body(requests.RecallAsked)))
+
+
+class Export(View):
+    @extend_schema(responses={200: OpenApiResponse(OpenApiTypes.OBJECT, "The whole forest, format arborweb-forest")})
+    def get(self, request: Request, forest: int) -> StreamingHttpResponse:
+        """Everything of the forest that isn't derived from the rest, as one JSON document."""
+        own = self.forest(forest)
+        file = export_forest(own)
+        body: Iterator[bytes] | AsyncIterator[bytes] = _chunks_later(file) if hasattr(request._request, "scope") else _chunks(file)
+        return StreamingHttpResponse(body, content_type="application/json", headers={"Content-Disposition": f'attachment; filename="forest-{own.pk}.json"'})
+
+
+def _chunks(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        while chunk := file.read(CHUNK):
+            yield chunk
+
+
+async def _chunks_later(file: IO[bytes]) -> AsyncIterator[bytes]:
+    """As `_chunks`, off the event loop: otherwise Django would read it all into memory first."""
+    with file:
+        while chunk := await in_thread(file.read, CHUNK):
+            yield chunk
+
+
+class Import(View):
+    @extend_schema(request=OpenApiTypes.OBJECT, responses={501: answers.Error})
+    def post(self, request: Request, forest: int) -> Response:
+        """Comes with a later release."""
+        self.forest(forest)
+        raise Refused("unavailable", "Import comes with a later release.", "Use observe/ to bring in given interactions.", 501)

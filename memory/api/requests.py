@@ -1,0 +1,201 @@
+"""What the API takes: bodies and query parameters, with their limits."""
+
+from __future__ import annotations
+
+import zoneinfo
+from typing import Any
+
+from django.conf import settings
+from rest_framework import serializers
+
+from memory import errors
+from memory.models import EvidenceRow
+
+PAGE = 200
+STATES_PAGE = 5000
+INTERACTIONS = 200
+MAX_ID = 2**63 - 1
+# Three quarters of it may be the path; below some hundred tokens no block holds anything.
+BUDGETS = (256, 200_000)
+
+
+class ZoneField(serializers.CharField):
+    """The name of a time zone, such as Europe/Lisbon."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(max_length=64, **more)
+
+    def to_internal_value(self, data: Any) -> str:
+        name = str(super().to_internal_value(data))
+        try:
+            zoneinfo.ZoneInfo(name)
+        except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+            raise serializers.ValidationError(f"{name[:64]!r} is not a time zone. Names look like Europe/Lisbon.") from None
+        return name
+
+
+class TurnTextField(serializers.CharField):
+    """What a person says: kept as it is, at most 32 KiB of UTF-8."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(trim_whitespace=False, **more)
+
+    def to_internal_value(self, data: Any) -> str:
+        text = str(super().to_internal_value(data))
+        if (size := len(text.encode("utf-8", "surrogatepass"))) > settings.MAX_TURN_BYTES:
+            limit = settings.MAX_TURN_BYTES // 1024
+            raise errors.too_large(f"A turn takes at most {limit} KiB of text; this one has {size / 1024:.1f} KiB.", "Send it in parts.")
+        return text
+
+
+def id_field(**more: Any) -> serializers.IntegerField:
+    return serializers.IntegerField(min_value=1, max_value=MAX_ID, **more)
+
+
+# --- Bodies
+
+
+class MeChange(serializers.Serializer[Any]):
+    time_zone = ZoneField(required=False)
+    evidence_budget = serializers.IntegerField(required=False, min_value=BUDGETS[0], max_value=BUDGETS[1])
+
+
+class ForestNew(serializers.Serializer[Any]):
+    name = serializers.CharField(max_length=120)
+    time_zone = ZoneField(required=False)
+
+
+class Placed(serializers.Serializer[Any]):
+    """Where a turn goes: under a state, to a new root, or (neither given) to its own place."""
+
+    new_root = serializers.BooleanField(required=False, default=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs.get("parent") is not None and attrs.get("new_root"):
+            raise serializers.ValidationError({"new_root": ["Not together with parent."]})
+        return attrs
+
+
+class TurnNew(Placed):
+    text = TurnTextField()
+    client_id = serializers.CharField(required=False, max_length=200)
+    parent = id_field(required=False, allow_null=True)
+    wait = serializers.BooleanField(required=False, default=False, help_text="Answer when the turn has ended, after 60 s at most.")
+
+
+class TurnSend(Placed):
+    """`turn.send` of the socket: the client id isn't optional, so that sending again after a reconnect sends once."""
+
+    text = TurnTextField()
+    client_id = serializers.CharField(max_length=200)
+    parent = id_field(required=False, allow_null=True)
+
+
+class TurnCancel(serializers.Serializer[Any]):
+    turn = id_field()
+
+
+class TurnResume(serializers.Serializer[Any]):
+    turn = id_field()
+    after = serializers.IntegerField(min_value=0, max_value=MAX_ID)
+
+
+class Interaction(Placed):
+    id = serializers.CharField(required=False, max_length=200, help_text="Yours; later interactions may name it as parent.")
+    user = TurnTextField()
+    assistant = TurnTextField(required=False, allow_blank=True, default="")
+    time = serializers.DateTimeField()
+    parent = serializers.CharField(required=False, allow_null=True, max_length=200, help_text="An id given before, or a state's id.")
+
+
+class Observed(serializers.Serializer[Any]):
+    interactions = Interaction(many=True, allow_empty=False)
+
+    def validate_interactions(self, interactions: list[Any]) -> list[Any]:
+        if len(interactions) > INTERACTIONS:
+            raise errors.too_large(f"At most {INTERACTIONS} interactions at once; these are {len(interactions)}.", "Send them in parts, in order.")
+        return interactions
+
+
+class RecallAsked(serializers.Serializer[Any]):
+    text = TurnTextField()
+    time = serializers.DateTimeField(required=False, allow_null=True, default=None)
+    budget = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=BUDGETS[0], max_value=BUDGETS[1])
+    as_of = serializers.IntegerField(
+        required=False, allow_null=True, default=None, min_value=0, max_value=MAX_ID, help_text="A position; what came later isn't seen."
+    )
+
+
+class Move(Placed):
+    parent = id_field(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs.get("parent") is None and not attrs.get("new_root"):
+            raise serializers.ValidationError({"parent": ["Name a parent, or new_root."]})
+        return super().validate(attrs)
+
+
+class Revise(serializers.Serializer[Any]):
+    """A person's word on a fact or record. Nothing is overwritten: an edit is a new row, the old one stays readable."""
+
+    do = serializers.ChoiceField(choices=["retract", "restore", "pin", "unpin", "quarantine", "edit"])
+    text = serializers.CharField(required=False, max_length=2000, help_text="For edit: the new sentence.")
+    value = serializers.CharField(required=False, max_length=500, allow_blank=True, help_text="For edit: the new value of its slot.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["do"] == "edit" and "text" not in attrs:
+            raise serializers.ValidationError({"text": ["An edit needs its new text."]})
+        return attrs
+
+
+# --- Query parameters
+
+
+class Page(serializers.Serializer[Any]):
+    limit = serializers.IntegerField(required=False, default=50, min_value=1, max_value=PAGE)
+    after = serializers.IntegerField(required=False, default=0, min_value=0, max_value=MAX_ID, help_text="The cursor `next` of the page before.")
+
+
+class TurnsPage(serializers.Serializer[Any]):
+    limit = serializers.IntegerField(required=False, default=50, min_value=1, max_value=PAGE)
+    before = serializers.IntegerField(required=False, default=MAX_ID, min_value=1, max_value=MAX_ID, help_text="The cursor `next` of the newer page.")
+
+
+class StatesWindow(serializers.Serializer[Any]):
+    limit = serializers.IntegerField(required=False, default=STATES_PAGE, min_value=1, max_value=STATES_PAGE)
+    after = serializers.IntegerField(required=False, default=0, min_value=0, max_value=MAX_ID, help_text="A position.")
+
+
+class Preview(serializers.Serializer[Any]):
+    preview = serializers.BooleanField(required=False, default=False, help_text="1: what would change; nothing does.")
+
+
+class StateDeletion(Preview):
+    mode = serializers.ChoiceField(choices=["with_children", "children_to_parent"], default="children_to_parent")
+
+
+class EvidenceFilter(serializers.Serializer[Any]):
+    limit = serializers.IntegerField(required=False, default=50, min_value=1, max_value=PAGE)
+    state = id_field(required=False)
+    slot = serializers.CharField(required=False, max_length=200)
+    status = serializers.ChoiceField(choices=[*EvidenceRow.Status.values, "all"], default="current")
+
+
+class FactsPage(EvidenceFilter):
+    after = serializers.IntegerField(required=False, default=0, min_value=0, max_value=MAX_ID)
+
+
+class RecordsPage(EvidenceFilter):
+    kind = serializers.ChoiceField(choices=["artifact", "event", "mutable_state"], required=False)
+    after = serializers.RegexField(r"^(artifact|event|mutable_state)\.\d{1,18}$", required=False, help_text="The cursor `next` of the page before.")
+
+
+class RevisionsPage(Page):
+    state = id_field(required=False)
+    slot = serializers.CharField(required=False, max_length=200)
+    kind = serializers.ChoiceField(choices=["fact", "artifact", "event", "mutable_state"], required=False)
+
+
+class Search(serializers.Serializer[Any]):
+    q = serializers.CharField(max_length=200)
+    limit = serializers.IntegerField(required=False, default=50, min_value=1, max_value=PAGE)
