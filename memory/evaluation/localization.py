@@ -146,32 +146,36 @@ def score(gold: Sequence[Gold], placed: Sequence[Placed]) -> Score:
     return summarize(judge(gold, placed))
 
 
-COLUMNS: Mapping[str, str] = {
+NAMES: Mapping[str, str] = {
     "turns": "turns",
     "branch": "branch accuracy",
-    "previous_turn": "previous turn",
-    "resumption": "resumptions",
+    "previous_turn": "branch accuracy of “previous turn”, same turns",
+    "resumption": "branch accuracy, resumptions only",
     "parent": "parent exact",
+    "root_precision": "new-root precision",
+    "root_recall": "new-root recall",
     "root_f1": "new-root F1",
-    "ece": "ECE",
-    "at_80": "accuracy at 80 %",
-    "p50": "p50 ms",
-    "p95": "p95 ms",
+    "ece": "expected calibration error",
+    "at_80": "branch accuracy at 80 % coverage",
+    "p50": "ms a turn, localize and commit, p50",
+    "p95": "ms a turn, localize and commit, p95",
 }
 
 
-def table(scores: Sequence[Score]) -> str:
-    """Scores as a Markdown table, one row each."""
-    rows = ["| " + " | ".join(COLUMNS.values()) + " |", "|" + "---|" * len(COLUMNS)]
-    for one in scores:
-        cells = [_cell(getattr(one, name), name) for name in COLUMNS]
-        rows.append("| " + " | ".join(cells) + " |")
-    return "\n".join(rows)
+def rows(score: Score) -> list[tuple[str, str]]:
+    """A score as (what, figure); what was not to be judged says so."""
+    return [(label, _figure(getattr(score, name), name)) for name, label in NAMES.items()]
 
 
-def _cell(value: float, name: str) -> str:
+def latency(times: Sequence[float]) -> list[tuple[str, str]]:
+    """Only the times, for a replay without gold."""
+    ordered = sorted(times)
+    return [("turns", str(len(times)))] + [(NAMES[name], _figure(_quantile(ordered, at), name)) for name, at in (("p50", 0.5), ("p95", 0.95))]
+
+
+def _figure(value: float, name: str) -> str:
     if isinstance(value, int):
         return str(value)
     if math.isnan(value):
-        return "–"
+        return "not measured"
     return f"{value:.1f}" if name in ("p50", "p95") else f"{value:.3f}"

@@ -26,7 +26,8 @@ class Outbox(InForest):
 class Lease(InForest):
     """Who refines a forest now. The token fences: a write under an older one is refused (DESIGN “Consistency” 3)."""
 
-    holder = models.CharField(max_length=100, blank=True)
+    holder = models.CharField(max_length=100, blank=True, help_text="host:process:thread, empty when nobody refines.")
+    last_holder = models.CharField(max_length=100, blank=True)
     token = models.PositiveBigIntegerField(default=0)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     # Position of the last state it finished: progress, not only life.

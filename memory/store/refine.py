@@ -59,7 +59,8 @@ def take_lease(forest: int, holder: str) -> int | None:
         now = timezone.now()
         if lease.holder and lease.heartbeat_at is not None and now - lease.heartbeat_at < timedelta(seconds=LEASE_SECONDS):
             return None
-        lease.holder, lease.token, lease.heartbeat_at, lease.progressed_at = holder, lease.token + 1, now, now
+        lease.holder = lease.last_holder = holder
+        lease.token, lease.heartbeat_at, lease.progressed_at = lease.token + 1, now, now
         lease.save()
         return lease.token
 
