@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from datetime import datetime
 from decimal import Decimal, InvalidOperation
 
 from memory.engine.forest import SlotEntry, SlotOutcome
@@ -86,7 +87,7 @@ def takes_part(entry: SlotEntry) -> bool:
     return entry.asserted and entry.status in ("current", "superseded")
 
 
-def _order(entry: SlotEntry) -> tuple[object, ...]:
+def _order(entry: SlotEntry) -> tuple[datetime, int, int]:
     return (entry.event_time, entry.position, entry.id)
 
 
@@ -109,7 +110,7 @@ def why_not(new: SlotEntry, old: SlotEntry) -> str:
         return "the earlier one is pinned"
     if normalize(new.value) == normalize(old.value):
         return "the value is the same"
-    if _order(new) <= _order(old):  # type: ignore[operator]
+    if _order(new) <= _order(old):
         return "it held earlier"
     return ""
 
@@ -120,7 +121,7 @@ def resolve(entries: Sequence[SlotEntry]) -> list[SlotOutcome]:
     A value is replaced by the next later one that differs from it. `valid_to` is when that one became so, `known_until` the position at
     which both were known. Values that don't take part keep their status and replace nothing.
     """
-    timeline = sorted((entry for entry in entries if takes_part(entry)), key=_order)  # type: ignore[arg-type]
+    timeline = sorted((entry for entry in entries if takes_part(entry)), key=_order)
     outcomes = {entry.id: SlotOutcome(entry.id, entry.status, None, None, None) for entry in entries}
     for place, old in enumerate(timeline):
         new = next((later for later in timeline[place + 1 :] if supersedes(later, old)), None)
