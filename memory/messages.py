@@ -89,3 +89,9 @@ def forget(turn_ids: list[int]) -> None:
     """Drop what is kept of these turns. Raises redis.RedisError when Valkey is down: a deletion must not pretend."""
     if turn_ids:
         client().delete(*[key for turn_id in turn_ids for key in _keys(turn_id)])
+
+
+def purge(turn_ids: list[int]) -> None:
+    """Drop the kept messages of these turns; their numbering goes on, so that pages don't take what comes next for old. Raises redis.RedisError."""
+    if turn_ids:
+        client().delete(*[_keys(turn_id)[1] for turn_id in turn_ids])
