@@ -214,13 +214,13 @@ export class Conversation {
 
   private takeRow(message: Extract<ServerMessage, { type: 'state.added' | 'state.changed' | 'memory.refined' }>): void {
     const { state: row, tree } = message;
-    const known = this.store.get().states.has(row.id);
+    // The drawing first: the state settles where its answer was growing.
+    if (this.store.get().states.has(row.id)) this.drawing.updated(row, tree);
+    else this.drawing.added(row, tree);
     const states = new Map(this.store.get().states).set(row.id, row);
     const trees = new Map(this.store.get().trees).set(tree.root, tree);
     const pending = message.type === 'memory.refined' ? message.pending : [...states.values()].filter((state) => state.pending).length;
     this.store.set({ states, trees, pending, ...(message.type === 'state.added' ? { active: message.active } : {}) });
-    if (known) this.drawing.updated(row, tree);
-    else this.drawing.added(row, tree);
   }
 
   private dropRows(ids: number[]): void {

@@ -46,16 +46,18 @@ const hooks: Hooks = {
     live.area = (element as HTMLTextAreaElement | undefined) ?? null;
   },
   forest(element) {
-    if (!element || live.panel) return;
-    live.panel = new ForestPanel(store, element as HTMLElement, actions, keepView);
+    forestBox ??= (element as HTMLElement | undefined) ?? null;
   },
 };
+let forestBox: HTMLElement | null = null;
 
 function draw(): void {
   scheduled = false;
   const before = live.turns?.scrollHeight ?? 0;
   const state = store.get();
   render(page(state, inspectorWidth(state), actions, hooks), root);
+  // Only now is the box in the document, where its colours and size can be read.
+  if (forestBox && !live.panel) live.panel = new ForestPanel(store, forestBox, actions, keepView);
   const box = live.turns;
   if (!box || state.turns.length === 0) return;
   if (stuck) box.scrollTop = box.scrollHeight;

@@ -44,6 +44,8 @@ export interface AppState {
   trees: Map<number, TreeRow>;
   active: number | null;
   pending: number;
+  /** States hidden in capsules. */
+  folds: number;
 
   drawing: Drawing;
   selected: number | null;
@@ -83,7 +85,7 @@ export const initialState = (): AppState => ({
   me: null, forests: [], forest: null, fatal: null, ready: false, busy: 0,
   turns: [], earlier: null, loadingEarlier: false, connection: 'connecting', place: { kind: 'auto' },
   draftBytes: 0, draftEmpty: true, notice: null,
-  states: new Map(), trees: new Map(), active: null, pending: 0,
+  states: new Map(), trees: new Map(), active: null, pending: 0, folds: 0,
   drawing: 'lanes', selected: null, preview: null, query: '', hits: null, hitAt: -1,
   tab: 'why', inspectedTurn: null, trace: { status: 'none' }, detail: { status: 'none' },
   slot: null, slotState: null, history: { status: 'none' }, evidence: { status: 'none' }, evidenceScope: 'turn',

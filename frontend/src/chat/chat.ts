@@ -14,6 +14,8 @@ import { blocks, settle } from './markdown';
 import { BROKEN, OPEN, type ChatTurn } from './turns';
 
 const MOST_LEARNED = 3;
+/** Characters of a crumb that fit beside its time. */
+const ROOMY = 34;
 
 export const prose = (text: string, live = false): TemplateResult => html`<div class="md ${live ? 'live' : ''}" dir="auto">${
   blocks(live ? settle(text) : text).map((block) => html`${unsafeHTML(block)}`)}</div>`;
@@ -27,6 +29,8 @@ function crumb(turn: ChatTurn, state: AppState, actions: Actions): TemplateResul
   let parts = turn.crumb.length
     ? turn.crumb
     : turn.path.flatMap((id) => (state.states.has(id) ? [{ state: id, label: state.states.get(id)!.label }] : [])).filter((_, i, all) => i === 0 || i >= all.length - 2);
+  // Long names say more whole than three names cut short.
+  if (parts.length > 2 && parts.reduce((sum, part) => sum + part.label.length, 0) > ROOMY) parts = [parts[0]!, parts.at(-1)!];
   if (!parts.length && turn.state !== null) parts = [{ state: turn.state, label: tree?.topic ?? own?.label ?? 'New topic' }];
   const target = parts.at(-1)?.state ?? null;
   return html`<div class="crumb" data-testid="crumb" @pointerenter=${() => actions.preview(turn.state ?? target)} @pointerleave=${() => actions.preview(null)}>

@@ -7,9 +7,10 @@ import { leafOf } from '../shell/leaf';
 import { count, dayName } from '../shell/time';
 import type { AppState, Loaded } from '../state';
 import type { Item, StateRow } from '../types';
-import { wordDiff } from './diff';
+import { lead, wordDiff } from './diff';
 import { whatIsMissing } from './missing';
 
+const PAGE = 200;
 const KINDS: Record<Item['kind'], string> = { fact: 'Facts', mutable_state: 'Current values', event: 'Events', artifact: 'Lists and things made' };
 
 /** "kitchen:budget" and "kitchen_budget" as a person would write them. */
@@ -59,7 +60,11 @@ function valueView(item: Item, above: Item | undefined, state: AppState, actions
   const zone = state.forest?.time_zone ?? 'UTC';
   const runs = above ? wordDiff(above.text, item.text) : [];
   const text = above
-    ? runs.map((run) => (run.change === 'same' ? run.text : run.change === 'gone' ? html`<del>${run.text}</del>` : html`<ins>${run.text}</ins>`))
+    ? runs.map((run) => {
+        if (run.change === 'same') return run.text;
+        const [blank, changed] = lead(run.text);
+        return html`${blank}${run.change === 'gone' ? html`<del>${changed}</del>` : html`<ins>${changed}</ins>`}`;
+      })
     : item.text;
   const words = verdict(item);
   return html`<li class="value ${item.status}" data-testid="revision" data-status=${item.status} aria-current=${item.status === 'current' ? 'true' : 'false'}>
@@ -85,20 +90,20 @@ function history(state: AppState, actions: Actions): TemplateResult {
   return html`${back}${crumbOf(state.states.get(last.state), state, actions)}
     <h2 class="turn-title" dir="auto">${slotName(last)}</h2>
     <p class="meta">${items.length === 1 ? 'One value' : `${count(items.length, 'value')}, oldest on top`}</p>
-    <ol class="timeline lane-${tree ? (tree.order % 12) + 1 : 1}" data-testid="timeline">${items.map((item, i) => valueView(item, items[i - 1], state, actions))}</ol>
+    <ol class="timeline tint-${tree ? (tree.order % 12) + 1 : 1}" data-testid="timeline">${items.map((item, i) => valueView(item, items[i - 1], state, actions))}</ol>
     ${last.entities.length ? html`<section class="block"><h3>Names in it</h3><div class="tags">${last.entities.map((name) => html`<span class="tag">${name}</span>`)}</div></section>` : nothing}`;
 }
 
 function groupView(group: Item[], state: AppState, actions: Actions): TemplateResult {
   const top = group.findLast((item) => item.status === 'current') ?? group.at(-1)!;
   const row = state.states.get(top.state);
-  const older = group.length - 1 + (top.supersedes?.length && group.length === 1 ? top.supersedes.length : 0);
+  const older = group.length - 1;
   return html`<li><button type="button" class="fact ${top.status}" data-testid="fact" data-id=${top.id} data-kind=${top.kind} @click=${() => actions.openSlot(top)}>
     ${leafOf(row ? state.trees.get(row.root) : undefined)}
     <span class="fact-body"><span dir="auto">${top.text}</span>
       <span class="fact-meta">${top.slot || top.attribute_tag ? html`<span>${slotName(top)}</span>` : nothing}
         ${top.status === 'current' ? nothing : html`<span class="tag">${STATUS[top.status]}</span>`}
-        ${older > 0 ? html`<span class="tag">${count(older, 'earlier value')}</span>` : nothing}${row ? html`<span>turn ${row.position}</span>` : nothing}</span></span>
+        ${older > 0 ? html`<span class="tag">${count(older, 'earlier value')}</span>` : top.supersedes.length ? html`<span class="tag">has earlier values</span>` : nothing}${row ? html`<span>turn ${row.position}</span>` : nothing}</span></span>
   </button></li>`;
 }
 
@@ -112,7 +117,7 @@ function list(loaded: Loaded<Item[]>, state: AppState, actions: Actions): Templa
   return html`${(Object.keys(KINDS) as Item['kind'][]).map((kind) => {
     const groups = bySlot(loaded.value.filter((item) => item.kind === kind));
     return groups.length ? html`<section class="block"><h3>${KINDS[kind]}</h3><ul class="fact-list">${groups.map((group) => groupView(group, state, actions))}</ul></section>` : nothing;
-  })}`;
+  })}${loaded.value.length >= PAGE ? html`<p class="second cut">The first ${PAGE} of each are listed. The search finds the rest.</p>` : nothing}`;
 }
 
 export function evidenceView(state: AppState, actions: Actions): TemplateResult {

@@ -12,6 +12,9 @@ import { chance, scoreBar } from './bars';
 import { contextView } from './context';
 
 const PER_UNIT = 46;
+const PER_UNIT_CLOSE = 62;
+/** Bars wider than this leave room for the scores in numbers. */
+const CLOSE_UP = 420;
 const MOST_SHOWN = 5;
 const CHANNELS: Record<string, string> = { semantic: 'meaning', keyword: 'words', entity: 'names', topic: 'topic', temporal: 'time', recency: 'recency' };
 
@@ -30,19 +33,26 @@ export function liveTrace(turn: ChatTurn, state: AppState): Trace | null {
   };
 }
 
+/** How score parts become pixels. */
+interface Scale {
+  perUnit: number;
+  zero: number;
+  close: boolean;
+}
+
 const ordinal = (n: number): string => {
   const tens = n % 100;
   return `${n}${tens > 10 && tens < 14 ? 'th' : ({ 1: 'st', 2: 'nd', 3: 'rd' } as Record<number, string>)[n % 10] ?? 'th'}`;
 };
 
-function ranks(candidate: TraceCandidate): TemplateResult {
+function ranks(candidate: TraceCandidate, close: boolean): TemplateResult {
   const names = Object.entries(candidate.channels);
   return html`<div class="ranks">${names.length
-    ? names.map(([name, hit]) => html`<span>${CHANNELS[name] ?? name} ${hit ? `${ordinal(hit.rank)}, ${hit.score.toFixed(2)}` : 'none'}</span>`)
+    ? names.map(([name, hit]) => html`<span>${CHANNELS[name] ?? name} ${hit ? `${ordinal(hit.rank)}${close ? `, ${hit.score.toFixed(2)}` : ''}` : 'none'}</span>`)
     : html`<span>no path to compare</span>`}<span class="score-sum">score ${candidate.score.toFixed(1)}</span></div>`;
 }
 
-function candidateView(candidate: TraceCandidate, index: number, trace: Trace, scale: { perUnit: number; zero: number }, state: AppState, actions: Actions): TemplateResult {
+function candidateView(candidate: TraceCandidate, index: number, trace: Trace, scale: Scale, state: AppState, actions: Actions): TemplateResult {
   const { decision } = trace;
   const won = candidate.state === decision.chosen;
   const tree = candidate.root === null ? undefined : state.trees.get(candidate.root);
@@ -64,7 +74,7 @@ function candidateView(candidate: TraceCandidate, index: number, trace: Trace, s
       ${chance(candidate.probability, won, index === 0)}
       ${scored || Object.keys(candidate.channels).length
         ? open
-          ? ranks(candidate)
+          ? ranks(candidate, scale.close)
           : nothing
         : nothing}
     </div>
@@ -76,15 +86,16 @@ function candidateView(candidate: TraceCandidate, index: number, trace: Trace, s
 }
 
 /** Pixels per unit of score and where zero is, so that the widest bar fits. */
-function scaleOf(candidates: TraceCandidate[], room: number): { perUnit: number; zero: number } {
+function scaleOf(candidates: TraceCandidate[], room: number): Scale {
   const sums = candidates.map((candidate) => {
     const values = Object.values(candidate.parts);
     return { up: values.filter((v) => v > 0).reduce((a, b) => a + b, 0), down: -values.filter((v) => v < 0).reduce((a, b) => a + b, 0) };
   });
   const up = Math.max(0.1, ...sums.map((sum) => sum.up));
   const down = Math.max(0, ...sums.map((sum) => sum.down));
-  const perUnit = Math.min(PER_UNIT, room / (up + down));
-  return { perUnit, zero: down * perUnit };
+  const close = room > CLOSE_UP;
+  const perUnit = Math.min(close ? PER_UNIT_CLOSE : PER_UNIT, room / (up + down));
+  return { perUnit, zero: down * perUnit, close };
 }
 
 function places(trace: Trace, room: number, state: AppState, actions: Actions): TemplateResult | typeof nothing {

@@ -25,6 +25,7 @@ export class ForestPanel implements ForestDrawing {
   constructor(private readonly store: Store<AppState>, container: HTMLElement, actions: Actions, cameraMoved: () => void) {
     this.view = new ForestView(container, {
       select: (id) => actions.select(id), zoomChanged: cameraMoved,
+      openFold: () => requestAnimationFrame(() => store.set({ folds: this.view.foldedCount() })),
       hover: (id) => (id === null ? null : this.cardOf(id)),
     });
     Object.defineProperty(container, 'forestView', { value: this.view, enumerable: false, configurable: true });
@@ -36,9 +37,14 @@ export class ForestPanel implements ForestDrawing {
     store.watch((state) => this.growingOf(state), () => this.grow());
   }
 
-  added: ForestDrawing['added'] = (row, tree) => this.view.addState(row, tree);
-  updated: ForestDrawing['updated'] = (row, tree) => this.view.updateState(row, tree);
-  removed: ForestDrawing['removed'] = (ids) => this.view.removeStates(ids);
+  added: ForestDrawing['added'] = (row, tree) => this.changed(() => this.view.addState(row, tree));
+  updated: ForestDrawing['updated'] = (row, tree) => this.changed(() => this.view.updateState(row, tree));
+  removed: ForestDrawing['removed'] = (ids) => this.changed(() => this.view.removeStates(ids));
+
+  private changed(work: () => void): void {
+    work();
+    this.store.set({ folds: this.view.foldedCount() });
+  }
 
   reset(): void {
     const { states, trees, active, selected } = this.store.get();
@@ -46,17 +52,20 @@ export class ForestPanel implements ForestDrawing {
     this.view.setSelection(selected);
     this.light();
     this.grow();
+    this.store.set({ folds: this.view.foldedCount() });
   }
 
+  /** The turn under way, until its state is in the drawing. */
   private current(state: AppState): ChatTurn | null {
-    return state.turns.find((turn) => UNDER_WAY.has(turn.status)) ?? null;
+    return state.turns.findLast((turn) => UNDER_WAY.has(turn.status) || (turn.status === 'answered' && turn.state !== null && !state.states.has(turn.state))) ?? null;
   }
 
   private litOf(state: AppState): string {
     const turn = this.current(state);
     if (state.preview !== null) return `preview ${state.preview}`;
     if (turn) return `turn ${turn.id} ${turn.decision?.parent} ${turn.path.length} ${turn.candidates.length}`;
-    return `rest ${state.selected} ${state.turns.at(-1)?.state}`;
+    const rest = state.selected ?? state.turns.at(-1)?.state ?? null;
+    return `rest ${rest} ${rest !== null && state.states.has(rest)}`;
   }
 
   /** In order: what is pointed at, the turn under way, what is selected, the latest answer. */
@@ -110,7 +119,7 @@ export const forestHead = (state: AppState, actions: Actions): TemplateResult =>
 export function forestFoot(state: AppState, actions: Actions): TemplateResult {
   const lag = state.pending ? `Writing ${state.pending.toLocaleString('en')} to memory` : 'Memory is up to date';
   return html`<footer class="forest-foot">
-    <span data-testid="counts">${count(state.states.size, 'state')}, ${count(state.trees.size, 'topic')}</span>
+    <span data-testid="counts">${count(state.states.size, 'state')}, ${count(state.trees.size, 'topic')}${state.folds ? `, ${state.folds.toLocaleString('en')} folded` : ''}</span>
     <span class="lag ${state.pending ? 'writing' : ''}" data-testid="lag">${lag}</span>
     <button type="button" class="icon-button" aria-label="Fit the whole forest" data-testid="fit" @click=${() => actions.fit()}>${icon('fit', 16)}</button>
   </footer>`;

@@ -6,5 +6,5 @@ import type { TreeRow } from '../types';
 
 export const leafOf = (tree: Pick<TreeRow, 'order'> | undefined, size = 14): TemplateResult | typeof nothing =>
   tree
-    ? html`<svg class="leaf lane-${colourOf(tree.order) + 1}" viewBox="0 0 24 24" width=${size} height=${size} aria-hidden="true"><path d=${LEAVES[shapeOf(tree.order)]!.path}/></svg>`
+    ? html`<svg class="leaf tint-${colourOf(tree.order) + 1}" viewBox="0 0 24 24" width=${size} height=${size} aria-hidden="true"><path d=${LEAVES[shapeOf(tree.order)]!.path}/></svg>`
     : nothing;

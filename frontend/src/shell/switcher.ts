@@ -13,7 +13,7 @@ export function switcher(state: AppState, actions: Actions): TemplateResult {
   return html`<header class="panel-head chat-head">
     <span class="mark">${logo()}</span>
     ${menu({
-      name: 'forest', open: state.menu, toggle: actions.menu, class: 'forest-name', label: `${name}: forests and settings`,
+      name: 'forest', open: state.menu, toggle: actions.menu, class: 'switcher', label: `${name}: forests and settings`,
       face: html`<h1>${name}</h1>${icon('chevron', 16)}`,
       groups: [
         { title: 'Forests', items: state.forests.map((forest) => ({
