@@ -1,9 +1,14 @@
 """The refined commit: in the worker alone, in turn order, once, whatever is delivered twice or breaks on the way."""
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
+from urllib.parse import urlsplit, urlunsplit
 
 import pytest
+from django.db import connection
 
 from memory import steps
 from memory.actions import refine
@@ -150,20 +155,16 @@ def test_a_failed_extraction_keeps_the_turn_shows_why_and_lets_the_next_one_go_o
     assert failed.refine_error is None
 
 
-def test_the_outbox_keeps_what_the_broker_does_not_take(forest, settings):
-    from arborweb.celery import app
-
+def test_the_outbox_keeps_what_the_broker_does_not_take(transactional_db, forest):
+    """Another process, with the address of a broker that isn't there, hands nothing over and loses nothing."""
     observe(forest, KITCHEN[:1])
-    good = app.conf.broker_url
-    app.conf.broker_url = app.conf.broker_write_url = "redis+socket:///nowhere/valkey.sock?virtual_host=0"
-    app.pool.force_close_all()
-    app.amqp._producer_pool = None
-    try:
-        assert publish_outbox() == 0
-        assert Outbox.objects.in_forest(forest).count() == 1
-    finally:
-        app.conf.broker_url = app.conf.broker_write_url = good
-        app.pool.force_close_all()
-        app.amqp._producer_pool = None
+    here = os.environ["DATABASE_URL"]
+    database = urlunsplit(urlsplit(here)._replace(path="/" + connection.settings_dict["NAME"]))
+    code = "import django; django.setup(); from memory.tasks import publish_outbox; print(publish_outbox())"
+    environment = {**os.environ, "DATABASE_URL": database, "REDIS_URL": "unix:///nowhere/valkey.sock?db=0"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "0", done.stderr
+    assert "the broker does not answer" in done.stderr
+    assert Outbox.objects.in_forest(forest).count() == 1
     assert publish_outbox() == 1
     assert not Outbox.objects.in_forest(forest).exists()

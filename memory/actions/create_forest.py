@@ -7,7 +7,7 @@ from zoneinfo import available_timezones
 
 from django.db import IntegrityError, transaction
 
-from memory.errors import conflict, invalid
+from memory.errors import Refused, conflict, invalid
 from memory.llm.embed import embedder
 from memory.models import Forest, Profile
 
@@ -17,6 +17,11 @@ def check_time_zone(name: str) -> str:
     if name not in available_timezones():
         raise invalid(f"“{name[:64]}” is no time zone.", "Use an IANA name such as Europe/Berlin.", {"time_zone": ["Unknown time zone."]})
     return name
+
+
+def name_taken(name: str) -> Refused:
+    """What to say when a person has used a name already."""
+    return conflict(f"You have a forest called “{name}” already.", "Choose another name.")
 
 
 def create_forest(owner: Any, name: str, *, time_zone: str | None = None, sample: bool = False) -> Forest:
@@ -40,4 +45,4 @@ def create_forest(owner: Any, name: str, *, time_zone: str | None = None, sample
                 sample=sample,
             )
     except IntegrityError:
-        raise conflict("You have a forest of that name already.", "Choose another name.") from None
+        raise name_taken(name) from None

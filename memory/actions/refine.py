@@ -27,18 +27,17 @@ def drain(forest_id: int) -> int:
     stop = threading.Event()
     pulse = threading.Thread(target=_keep_alive, args=(forest_id, token, stop), daemon=True)
     pulse.start()
-    done = 0
     try:
-        done = _refine_all(forest_id, token)
+        done, position = _refine_all(forest_id, token)
     except store.LeaseLostError:
         log.info("forest %s: another worker took over", forest_id)
-        return done
+        return 0
     finally:
         stop.set()
         pulse.join()
         store.release(forest_id, token)
     # A state that arrived between the last look and the release found the lease taken and went away: look once more.
-    return done + (drain(forest_id) if store.next_unrefined(forest_id, 0) and done else 0)
+    return done + (drain(forest_id) if store.next_unrefined(forest_id, position) is not None else 0)
 
 
 def _keep_alive(forest_id: int, token: int, stop: threading.Event) -> None:
@@ -53,7 +52,8 @@ def _keep_alive(forest_id: int, token: int, stop: threading.Event) -> None:
         connections.close_all()
 
 
-def _refine_all(forest_id: int, token: int) -> int:
+def _refine_all(forest_id: int, token: int) -> tuple[int, int]:
+    """How many were refined, and the position looked at last."""
     done, position = 0, 0
     while (state_id := store.next_unrefined(forest_id, position)) is not None:
         position = InteractionState.objects.values_list("position", flat=True).get(pk=state_id)
@@ -68,7 +68,7 @@ def _refine_all(forest_id: int, token: int) -> int:
             applied = store.apply(forest_id, token, plan)
             transaction.on_commit(lambda state_id=state_id, applied=applied: _tell(forest_id, state_id, applied))
         done += applied is not None
-    return done
+    return done, position
 
 
 def _tell(forest_id: int, state_id: int, applied: store.Applied | None) -> None:
