@@ -275,3 +275,11 @@ def _plus(today: datetime, days: int, area: ZoneInfo) -> datetime:
 def canonical(words: Iterable[str]) -> set[str]:
     """The stems under which events of these words are kept: actions by their infinitive (“bought” → buy), the rest by stem."""
     return {stem(_VERBS[word][0]) if word in _VERBS else stem(word) for word in words}
+
+
+def is_action(term: str) -> bool:
+    """Whether a stem is that of an act events are kept under."""
+    return term in _ACTIONS
+
+
+_ACTIONS = frozenset(stem(verb) for verb, _ in _VERBS.values())

@@ -77,7 +77,7 @@ def english(text: str) -> bool:
         return False
     words = [word.strip(".,;:!?\"'()").lower().replace("’", "'") for word in text.split()]
     ours, others = sum(word in _ENGLISH or "'" in word for word in words), sum(word in _OTHERS and word not in _ENGLISH for word in words)
-    return ours > others or (ours == others == 0 and text.isascii())
+    return ours > others or (ours == others == 0 and all(letter.isascii() for letter in letters))
 
 
 def mood(sentence: str) -> Mood:
