@@ -164,7 +164,10 @@ def worker_process(django_db_setup, tmp_path_factory) -> Iterator[Worker]:
 
 
 @pytest.fixture
-def worker(transactional_db, worker_process: Worker) -> Worker:
-    """A worker that is up. It sees committed rows only, hence the transactional database. A test may stop or kill it; the next one gets a new one."""
+def worker(transactional_db, worker_process: Worker) -> Iterator[Worker]:
+    """A worker that is up. It sees committed rows only, hence the transactional database. A test may stop or kill it; the next one gets a new one.
+
+    It is stopped before the database is emptied: a task under way and a TRUNCATE wait for each other's locks for ever."""
     worker_process.start()
-    return worker_process
+    yield worker_process
+    worker_process.stop()
