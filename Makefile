@@ -31,7 +31,8 @@ $(DONE)/venv:
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "No virtual environment could be made (on Debian and Ubuntu: apt-get install python3-venv)."; exit 1; }
 	@mkdir -p $(DONE) && touch $@
 
-$(DONE)/packages: pyproject.toml $(DONE)/venv
+$(DONE)/packages: pyproject.toml arborweb/wheels.txt $(DONE)/venv
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement arborweb/wheels.txt
 	$(PY) -m pip install --quiet --disable-pip-version-check --editable ".[build]"
 	@touch $@
 
