@@ -119,7 +119,9 @@ export function paintLitEdges(ctx: Ctx, frame: Frame, marks: Marks, palette: Pal
       ctx.lineWidth = widthOf(frame, state) + LIT;
       ctx.beginPath();
       edge(ctx, xs[state.parent], ys[state.parent], xs[state.index], ys[state.index], unit);
-      ctx.stroke();
+      const drawn = marks.growth.get(state.index)?.edge ?? 1;
+      const y0 = ys[state.parent];
+      withClip(ctx, frame, drawn < 1 ? y0 + (ys[state.index] - y0) * drawn : Infinity, () => ctx.stroke());
     }
   };
   withClip(ctx, frame, front(frame, path, marks.line), paint);
@@ -145,7 +147,7 @@ export function paintDottedEdges(ctx: Ctx, frame: Frame, marks: Marks, palette: 
     }
     if (frame.mode === 'far' || !inView(frame, ys[index], 200)) continue;
     const second = row.unsure && row.second !== null ? scene.byId.get(row.second) : undefined;
-    if (second !== undefined) paintLink(ctx, frame, second, index, palette.lanes[scene.states[second].colour], 0.95);
+    if (second !== undefined) paintLink(ctx, frame, second, index, palette.lanes[scene.states[second].colour], isFaint(marks, scene, index) ? FAINT : 0.95);
     const before = marks.selected === index && row.moved_from !== null ? scene.byId.get(row.moved_from) : undefined;
     if (before !== undefined) paintLink(ctx, frame, before, index, palette.ink2, 0.7);
   }

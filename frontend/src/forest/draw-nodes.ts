@@ -92,7 +92,8 @@ export function paintBuds(ctx: Ctx, frame: Frame, marks: Marks, palette: Palette
     // Buds lean away from each other on neighbouring lanes.
     const side = (frame.mode === 'tree' ? state.index : state.lane) % 2 ? 1 : -1;
     ctx.save();
-    ctx.translate(xs[state.index], ys[state.index] + nodeRadius(frame, marks, state) + 0.4);
+    const ringed = marks.selected === state.index ? 5.5 : marks.active === state.index ? 3.5 : 0.4;
+    ctx.translate(xs[state.index], ys[state.index] + nodeRadius(frame, marks, state) + ringed);
     ctx.scale(scale * side, scale);
     ctx.rotate(-0.5);
     ctx.globalAlpha = isFaint(marks, scene, state.index) ? FAINT : marks.path && !marks.onPath.has(state.index) ? 0.62 : 0.8;

@@ -1,5 +1,6 @@
 import { scaleLinear, type ScaleLinear } from 'd3-scale';
 import { edge, edgeWidth } from './edges';
+import { shortDate } from './words';
 import type { Frame } from './frame';
 import { MARGIN } from './camera';
 import type { Scene } from './layout';
@@ -88,7 +89,13 @@ export function paintStripMarks(ctx: Ctx, frame: Frame, asOf: number | null, pal
   ctx.font = `650 12px ${palette.font}`;
   ctx.textAlign = 'center';
   ctx.textBaseline = 'alphabetic';
-  ctx.fillText(asOf === null ? 'now' : `#${asOf}`, strip.x + strip.width / 2, at + 12.4, width - 6);
+  ctx.fillText(asOf === null ? 'now' : dateAt(frame.scene, asOf), strip.x + strip.width / 2, at + 12.4, width - 6);
+}
+
+/** The day of the last turn up to a position. */
+function dateAt(scene: Scene, position: number): string {
+  const last = scene.states.filter((s) => !s.growing && s.row.position <= position).at(-1);
+  return last ? shortDate(Date.parse(last.row.time)) : 'before';
 }
 
 /** Upper edge of the "now" pill: below the newest row, or at the "as of" turn. */

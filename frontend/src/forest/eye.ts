@@ -1,7 +1,7 @@
 import { firstUnit, fitUnit, holdCamera, lookAt, MARGIN, unitRange, type Stage } from './camera';
 import { clamp, lerp } from './numbers';
 import { DURATION, type Motion } from './motion';
-import type { Frame } from './frame';
+import { frameOf, type Frame } from './frame';
 import type { Scene } from './layout';
 import type { Camera, Drawing } from './types';
 
@@ -22,6 +22,12 @@ export class Eye {
   /** What happens when the forest grows: keep it all in view, keep the newest in view, or stay. */
   private follow: 'fit' | 'newest' | 'stay' = 'fit';
   private placed = false;
+  /** Whether anyone chose where to look; until then a new size gets a new first look. */
+  private touched = false;
+  /** Where the eye is flying. */
+  private goal: Camera | null = null;
+  /** A camera that was set before there was anything to look at. */
+  private waiting: Camera | null = null;
 
   constructor(
     private readonly sight: Sight,
@@ -52,14 +58,14 @@ export class Eye {
   }
 
   /** After the forest or the stage changed: looks where it makes sense, without flying. */
-  adapt(anchor: Anchor): void {
+  adapt(anchor: Anchor, resized = false): void {
     const { scene, stage, drawing } = this.sight;
     if (!scene.states.length) this.placed = false;
-    else if (!this.placed) this.first();
+    else if (!this.placed || (resized && !this.touched)) this.first();
     else if (drawing === 'lanes' && this.follow !== 'stay') {
       const { unit, left } = this.camera;
       // All in view as long as rows stay readable; from then on the newest.
-      const wished = this.follow === 'fit' ? Math.max(fitUnit(scene, stage), Math.min(unit, 10.5)) : unit;
+      const wished = this.follow === 'fit' ? clamp(fitUnit(scene, stage), Math.min(unit, 10.5), unit) : unit;
       this.camera = this.hold({ unit: wished, top: scene.height, left });
     } else this.camera = this.hold(this.kept(anchor));
   }
@@ -68,6 +74,13 @@ export class Eye {
     const { scene, stage } = this.sight;
     if (!stage.height) return;
     this.placed = true;
+    if (this.waiting) {
+      this.camera = this.hold(this.waiting);
+      this.waiting = null;
+      this.touched = true;
+      this.follow = this.followed();
+      return;
+    }
     const unit = firstUnit(scene, stage);
     this.follow = unit * scene.height + MARGIN.top + MARGIN.bottom <= stage.height + 1 ? 'fit' : 'newest';
     this.camera = this.hold({ unit, top: scene.height, left: 0 });
@@ -89,26 +102,47 @@ export class Eye {
     this.moved(before, slide);
   }
 
-  /** Someone put the eye there and wants it to stay. */
+  /** Puts the eye somewhere, at once. */
   set(camera: Camera): void {
-    this.motion.stop('camera');
-    this.follow = 'stay';
+    const { scene, stage } = this.sight;
+    if (!scene.states.length || !stage.height) {
+      this.waiting = camera;
+      return;
+    }
     this.placed = true;
-    this.look(camera);
+    this.byHand(camera, false);
   }
 
-  /** A hand moved the camera; at the lower end it follows what grows. */
-  byHand(camera: Camera): void {
+  /** A hand moved the camera. */
+  byHand(camera: Camera, slide = true): void {
     this.motion.stop('camera');
-    this.look(camera, true);
-    const beyond = this.sight.scene.height * this.camera.unit + MARGIN.top + MARGIN.bottom - this.sight.stage.height;
-    this.follow = this.sight.drawing === 'lanes' && beyond > 0 && this.camera.top * this.camera.unit >= beyond - 2 ? 'newest' : 'stay';
+    this.goal = null;
+    this.touched = true;
+    this.look(camera, slide);
+    this.follow = this.followed();
+  }
+
+  /** Who has all or the newest in view wants to see what grows; who looks elsewhere wants it to stay. */
+  private followed(): 'fit' | 'newest' | 'stay' {
+    const { scene, stage, drawing } = this.sight;
+    if (drawing === 'tree') return 'stay';
+    const beyond = scene.height * this.camera.unit + MARGIN.top + MARGIN.bottom - stage.height;
+    if (beyond <= 1) return 'fit';
+    return this.camera.top * this.camera.unit >= beyond - 2 ? 'newest' : 'stay';
+  }
+
+  /** Whether a state is in view, or will be once the eye has arrived. */
+  shows(index: number): boolean {
+    const { scene, stage, drawing } = this.sight;
+    const frame = frameOf(scene, this.goal ?? this.camera, stage, drawing);
+    const [x, y] = [frame.xs[index], frame.ys[index]];
+    // Chips cover the upper edge.
+    return y >= 56 && y <= stage.height - 30 && x >= 0 && x <= (drawing === 'tree' ? stage.width : frame.strip.x);
   }
 
   /** Looks at a new drawing as a whole. */
   restart(): void {
     const { drawing, scene, stage } = this.sight;
-    this.follow = 'fit';
     if (drawing === 'lanes') this.first();
     else this.look({ unit: fitUnit(scene, stage, drawing), top: 0, left: 0 });
   }
@@ -146,13 +180,16 @@ export class Eye {
   }
 
   private fly(target: Camera): void {
+    this.touched = true;
     const from = this.camera;
     const to = this.hold(target);
+    this.goal = to;
     this.motion.run('camera', DURATION.camera, (t) => {
       const unit = from.unit * (to.unit / from.unit) ** t;
       // Heights change by a factor; the place must follow 1/unit, or the middle of the picture would swing.
       const share = Math.abs(to.unit - from.unit) < 1e-6 ? t : (1 / from.unit - 1 / unit) / (1 / from.unit - 1 / to.unit);
       this.look({ unit, top: lerp(from.top, to.top, share), left: lerp(from.left, to.left, t) }, true);
+      if (t >= 1) this.goal = null;
     });
   }
 }

@@ -4,7 +4,7 @@ import { smallRadius } from './draw-stems';
 import { stationRadius } from './draw-nodes';
 import { placeLabels, placeNames, SPACING, type Box, type Name, type Wish } from './labels';
 import { isFaint, type Marks } from './marks';
-import { dayName, monthName, monthOf, rankOf, tagOf, whenWords } from './words';
+import { dayName, firstDayName, monthName, monthOf, rankOf, tagOf, whenWords } from './words';
 import type { StandingDay, StandingLabel } from './draw';
 import type { FreeText, LabelText } from './label-layer';
 import type { DayLine, Placed } from './layout';
@@ -85,13 +85,16 @@ export function daysOf(frame: Frame): { standing: StandingDay[]; texts: FreeText
   const lines = byMonth ? monthsOf(scene.days) : scene.days;
   const x = frame.mode === 'stems' ? 22 : 16;
   let last = -Infinity;
+  let before = lines.length ? monthOf(lines[0].time) : 0;
   for (const line of lines) {
     const y = frame.yOf(line.y);
     const nameY = byMonth ? y + 14 : frame.yOf(line.nameY);
     if (nameY - last < (byMonth ? 16 : DAY_SPACING)) continue;
     last = nameY;
+    const another = monthOf(line.time) !== before;
+    before = monthOf(line.time);
     if (!inView(frame, y)) continue;
-    const name = byMonth ? monthName(line.time) : dayName(line.time);
+    const name = byMonth ? monthName(line.time) : another ? firstDayName(line.time) : dayName(line.time);
     standing.push({ y, nameY, name: name.text });
     if (!stage.phone) texts.push({ key: `${line.time}`, text: name.text, bold: name.bold, x, y: nameY });
   }

@@ -36,6 +36,9 @@ export interface ForestCallbacks {
   asOf?(position: number | null): void;
 }
 
+/** Whether a path goes on from another one. */
+const startsWith = (path: readonly number[], start: readonly number[]): boolean => start.length > 0 && start.every((id, i) => path[i] === id);
+
 /** Draws a forest into an element and reports what people do with it. Owns no data of the page: it is told all of it. */
 export class ForestView {
   private readonly canvas = document.createElement('canvas');
@@ -123,11 +126,14 @@ export class ForestView {
   /** A state was committed: it grows onto its branch, edge first, then its disc. */
   addState(row: StateRow, tree?: TreeRow | null): void {
     const known = this.rows.has(row.id);
-    const from = this.sight.frame && this.growing && this.growing.parent === row.parent ? this.sight.scene.byId.get(GROWING) : undefined;
-    const place = from === undefined || !this.sight.frame ? null : { x: this.sight.frame.xs[from], y: this.sight.frame.ys[from] };
+    // The last picture may still show it as the answer under way, even if that was taken away since.
+    const { frame } = this.sight;
+    const from = frame?.scene.byId.get(GROWING);
+    const same = frame && from !== undefined && frame.scene.states[from].row.parent === row.parent;
+    const place = same ? { x: frame.xs[from], y: frame.ys[from] } : null;
     this.rows.set(row.id, row);
     if (tree) this.trees.set(tree.root, tree);
-    if (place) this.growing = null;
+    if (this.growing?.parent === row.parent) this.growing = null;
     this.wanted.active = row.id;
     this.rebuild(true, place ? [[row.id, place]] : []);
     if (!known) this.grow(row.id);
@@ -169,13 +175,18 @@ export class ForestView {
 
   /** Lights the path a turn was placed on, root first, and lets the candidates glow; null puts the light out. */
   setLocalized(localized: Localized | null): void {
+    const before = this.wanted.localized;
     this.wanted.localized = localized;
-    this.motion.stop('light');
-    this.motion.stop('glow');
     const hidden = localized?.candidates.some((c) => c.state !== null && this.isHidden(c.state));
     if (hidden) this.rebuild(true);
     else this.remark();
-    if (!localized) return;
+    if (!localized) {
+      this.motion.stop('light');
+      this.motion.stop('glow');
+      return;
+    }
+    // What is lit already stays lit: only a path that leads elsewhere runs down anew.
+    if (before && startsWith(localized.path, before.path) && !localized.candidates.length) return;
     this.motion.run('light', DURATION.light, (t) => {
       // The halo runs ahead of the line.
       this.marks.halo = Math.min(1, t * 1.5);
@@ -342,15 +353,25 @@ export class ForestView {
     const keep = new Set(this.wanted.found ?? []);
     for (const c of this.wanted.localized?.candidates ?? []) if (c.state !== null) keep.add(c.state);
     if (this.wanted.active !== null) keep.add(this.wanted.active);
-    this.sight.scene = layoutForest([...this.rows.values()], [...this.trees.values()], {
+    this.sight.scene = this.layout(keep);
+    // What is chosen is never hidden.
+    const hidden = this.sight.scene.states[this.sight.scene.byId.get(this.wanted.selected ?? NaN) ?? -1]?.fold;
+    if (hidden) {
+      this.opened.add(hidden.key);
+      this.sight.scene = this.layout(keep);
+    }
+    this.sceneVersion++;
+    this.remark();
+  }
+
+  private layout(keep: ReadonlySet<number>): Scene {
+    return layoutForest([...this.rows.values()], [...this.trees.values()], {
       opened: this.opened,
       keep,
       growing: this.growing,
       spacing: this.spacing,
       drawing: this.sight.drawing,
     });
-    this.sceneVersion++;
-    this.remark();
   }
 
   /** Turns ids into what the painter reads. */
@@ -463,8 +484,8 @@ export class ForestView {
   private focusOn(id: number): void {
     this.wanted.focused = id;
     this.reveal(id);
-    const place = this.placeOf(id);
-    if (place && (place.y < 50 || place.y > this.sight.stage.height - 30 || place.x < 0 || (this.sight.frame && place.x > this.sight.frame.strip.x))) this.centerOn(id);
+    const index = this.sight.scene.byId.get(id);
+    if (index !== undefined && !this.eye.shows(index)) this.centerOn(id);
   }
 
   private dragStrip(phase: 'start' | 'drag' | 'end', y: number): void {
@@ -507,7 +528,7 @@ export class ForestView {
     this.sight.stage = { width, height, phone: width < 560 && matchMedia('(max-width: 899px)').matches };
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
-    this.eye.adapt(anchor);
+    this.eye.adapt(anchor, true);
     this.control.sync();
     // A resized canvas is blank: paint now, not one frame later.
     this.draw();

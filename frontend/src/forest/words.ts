@@ -12,6 +12,14 @@ export function dayName(time: number): { text: string; bold: string } {
   return { text: weekday.format(date), bold: String(date.getDate()) };
 }
 
+/** "1 Apr". */
+export const shortDate = (time: number): string => `${new Date(time).getDate()} ${month.format(time)}`;
+
+/** "1 Apr": the first day shown of another month. */
+export function firstDayName(time: number): { text: string; bold: string } {
+  return { text: '', bold: shortDate(time) };
+}
+
 /** "Mar", with the year in January. */
 export function monthName(time: number): { text: string; bold: string } {
   const date = new Date(time);
@@ -57,7 +65,7 @@ export function rankOf(state: Placed, marks: Marks): number | null {
   if (state.growing) return 0;
   if (state.parent < 0) return 1;
   if (marks.selected === index || marks.focused === index) return 2;
-  if (marks.glows.has(index)) return 3;
+  if (marks.glows.has(index) || marks.active === index) return 3;
   const order = [row.unsure, row.pending, row.moved_from !== null, row.replaced, row.new_value, row.list > 0];
   const at = order.indexOf(true);
   return at < 0 ? null : 4 + at;
