@@ -48,7 +48,8 @@ function placeMenu(state: AppState, actions: Actions): TemplateResult {
 export function composer(state: AppState, actions: Actions, area: (element: Element | undefined) => void): TemplateResult {
   const limit = state.me?.max_turn_bytes ?? DEFAULT_LIMIT;
   const over = state.draftBytes > limit;
-  const running = state.turns.findLast((turn) => turn.id !== null && OPEN.has(turn.status));
+  const open = state.turns.filter((turn) => turn.id !== null && OPEN.has(turn.status));
+  const running = open.find((turn) => turn.status !== 'queued') ?? open.at(-1);
   const stops = running !== undefined && state.draftEmpty;
   const placeholder = state.turns.length || state.forest ? (state.turns.length ? 'Write, or paste something to remember' : 'What is on your mind?') : 'What is on your mind?';
   const submit = (form: HTMLFormElement) => {

@@ -10,12 +10,16 @@ markdown.validateLink = (url) => /^(?:https?:|mailto:|#)/i.test(url.trim());
 
 const escape = markdown.utils.escapeHtml;
 
+const AWAY = 'target="_blank" rel="noopener noreferrer nofollow"';
+
+markdown.renderer.rules.link_open = (tokens, index) => `<a href="${escape(String(tokens[index]!.attrGet('href') ?? ''))}" ${AWAY}>`;
+
 // A picture becomes a link to it: nothing is fetched from elsewhere.
 markdown.renderer.rules.image = (tokens, index) => {
   const token = tokens[index]!;
   const src = String(token.attrGet('src') ?? '');
   const name = token.content || 'picture';
-  return `<a href="${escape(src)}">${escape(name)} (picture, not loaded)</a>`;
+  return `<a href="${escape(src)}" ${AWAY}>${escape(name)} (picture, not loaded)</a>`;
 };
 
 markdown.renderer.rules.fence = (tokens, index) => {
@@ -33,18 +37,11 @@ let purifier: ReturnType<typeof DOMPurify> | null = null;
 
 /** DOMPurify needs a window, so it is made on first use. */
 function purify(html: string): string {
-  if (!purifier) {
-    purifier = DOMPurify(window);
-    purifier.addHook('afterSanitizeAttributes', (node) => {
-      if (node.nodeName !== 'A') return;
-      node.setAttribute('target', '_blank');
-      node.setAttribute('rel', 'noopener noreferrer nofollow');
-    });
-  }
+  purifier ??= DOMPurify(window);
   return purifier.sanitize(html, {
     ALLOWED_TAGS: ['p', 'br', 'strong', 'em', 's', 'del', 'code', 'pre', 'a', 'ul', 'ol', 'li', 'blockquote', 'hr',
       'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'div', 'span', 'button'],
-    ALLOWED_ATTR: ['href', 'class', 'type', 'data-copy', 'tabindex', 'start'],
+    ALLOWED_ATTR: ['href', 'target', 'rel', 'class', 'type', 'data-copy', 'tabindex', 'start'],
     ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|#)/i,
   });
 }

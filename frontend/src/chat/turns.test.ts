@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import type { ServerMessage, Turn } from '../types';
+import { apply, codePoints, fromServer, merge, written, type ChatTurn } from './turns';
+
+const NOW = '2026-03-02T09:31:00Z';
+const turn = (part: Partial<Turn> = {}): Turn => ({
+  id: 7, client_id: 'c-1', origin: 'chat', status: 'answering', text: 'Where does the oven go?', answer: '', partial: '', seq: 3, state: null,
+  sent_at: NOW, answered_at: null, refined_at: null, error: null, crumb: [], decision: null, chips: [], ...part,
+});
+const after = (turns: ChatTurn[], ...messages: ServerMessage[]) => messages.reduce((list, message) => apply(list, message, NOW).turns, turns);
+
+describe('turns', () => {
+  it('gives a written turn its id when the server accepts it', () => {
+    const [only] = after([written('c-1', 'Hello', NOW, {})], { type: 'turn.accepted', turn: 7, seq: 1, client_id: 'c-1', text: 'Hello' });
+    expect(only).toMatchObject({ id: 7, status: 'received', text: 'Hello' });
+  });
+
+  it('adds a turn that another tab sent', () => {
+    const list = after([], { type: 'turn.accepted', turn: 9, seq: 1, client_id: 'c-9', text: 'From the other tab' });
+    expect(list.map((one) => one.text)).toEqual(['From the other tab']);
+  });
+
+  it('appends words and counts them in code points, as the server does', () => {
+    const list = after([fromServer(turn())],
+      { type: 'turn.delta', turn: 7, seq: 4, text: 'An oak 🌳', offset: 0 },
+      { type: 'turn.delta', turn: 7, seq: 5, text: ' here', offset: 8 });
+    expect(list[0]!.partial).toBe('An oak 🌳 here');
+    expect(codePoints('An oak 🌳')).toBe(8);
+  });
+
+  it('writes over words that are sent again, and asks for the turn when some are missing', () => {
+    const start = [fromServer(turn({ partial: 'The sink stays' }))];
+    expect(after(start, { type: 'turn.delta', turn: 7, seq: 9, text: 'sink moves', offset: 4 })[0]!.partial).toBe('The sink moves');
+    const gap = apply(start, { type: 'turn.delta', turn: 7, seq: 9, text: 'later', offset: 90 }, NOW);
+    expect(gap.refetch).toBe(7);
+    expect(gap.turns[0]!.partial).toBe('The sink stays');
+  });
+
+  it('holds words back until the forest has shown the path', () => {
+    const decision = { method: 'recall', parent: 20, root: 3, probability: 0.91, unsure: false } as const;
+    const [only] = after([fromServer(turn())], { type: 'turn.localized', turn: 7, seq: 4, decision, path: [3, 20], candidates: [], second: null });
+    expect(only).toMatchObject({ status: 'localized', lit: false, path: [3, 20] });
+  });
+
+  it('keeps the part of an answer that broke', () => {
+    const error = { code: 'model_lost', message: 'The model stopped.', action: 'Try again.' };
+    const [only] = after([fromServer(turn({ partial: 'Half an' }))], { type: 'turn.interrupted', turn: 7, seq: 9, error, partial: '' });
+    expect(only).toMatchObject({ status: 'interrupted', partial: 'Half an', error });
+  });
+
+  it('does not fall back behind the stream when an older answer of REST comes in', () => {
+    const ahead = [fromServer(turn({ partial: 'The sink stays', seq: 9 }))];
+    expect(merge(ahead, [turn({ partial: 'The', seq: 9 })])[0]!.partial).toBe('The sink stays');
+    expect(merge(ahead, [turn({ status: 'refined', answer: 'The sink stays.', seq: 12 })])[0]).toMatchObject({ status: 'refined', answer: 'The sink stays.' });
+  });
+
+  it('stays in the order in which turns were sent, unsent ones last', () => {
+    const list = merge([written('c-9', 'not yet sent', NOW, {})], [turn({ id: 8, client_id: 'c-8' }), turn({ id: 7 })]);
+    expect(list.map((one) => one.id)).toEqual([7, 8, null]);
+  });
+});
