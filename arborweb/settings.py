@@ -213,6 +213,15 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {
+        "TurnStatus": "memory.models.Turn.Status",
+        "JobStatus": "memory.models.Job.Status",
+        "EvidenceStatus": "memory.models.EvidenceRow.Status",
+        "EvidenceKind": "memory.api.answers.KINDS",
+        "RecordKind": "memory.api.answers.RECORD_KINDS",
+        "FactKind": "memory.api.answers.FACT_KINDS",
+        "HitKind": "memory.api.answers.HIT_KINDS",
+    },
 }
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL, "KEY_PREFIX": REDIS_PREFIX}}
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024

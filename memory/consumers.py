@@ -47,16 +47,17 @@ class ForestConsumer(AsyncWebsocketConsumer):
         self.recheck: asyncio.Task[None] | None = None
         self.user, self.scopes = await in_thread(self._identify)
         if self.user is None:
-            return await self.close(NOT_SIGNED_IN)
+            await self.close(NOT_SIGNED_IN)
+            return
         if await in_thread(self._forest) is None:
-            return await self.close(NOT_YOURS)
+            await self.close(NOT_YOURS)
+            return
         self.group = messages.group(self.forest_id)
         try:
             await self.channel_layer.group_add(self.group, self.channel_name)
         except (redis.RedisError, OSError):
             await self._say_refused(errors.unavailable("Valkey isn't reachable: nothing arrives here by itself.", "Send turns and read them over REST."))
         self.recheck = asyncio.create_task(self._recheck_forever())
-        return None
 
     async def disconnect(self, code: int) -> None:
         if self.recheck is not None:
@@ -89,9 +90,9 @@ class ForestConsumer(AsyncWebsocketConsumer):
             try:
                 self.user, self.scopes = await in_thread(self._identify)
                 if self.user is None:
-                    return await self.close(NOT_SIGNED_IN)
-                if await in_thread(self._forest) is None:
-                    return await self.close(NOT_YOURS)
+                    await self.close(NOT_SIGNED_IN)
+                elif await in_thread(self._forest) is None:
+                    await self.close(NOT_YOURS)
             except DatabaseError as error:
                 log.warning("socket of forest %s: not rechecked (%s)", self.forest_id, type(error).__name__)
 
@@ -99,22 +100,22 @@ class ForestConsumer(AsyncWebsocketConsumer):
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         if self.recheck is None:
-            return None  # refused; what was sent before the close arrived isn't looked at
+            return  # refused; what was sent before the close arrived isn't looked at
         if text_data is None or len(text_data.encode("utf-8", "surrogatepass")) > FRAME_BYTES:
-            return await self.close(TOO_LARGE)
+            await self.close(TOO_LARGE)
+            return
         try:
-            await self._do(json.loads(text_data))
-        except Refused as refused:
-            await self._say_refused(refused)
+            asked = json.loads(text_data)
         except (ValueError, RecursionError):
             await self._say_refused(errors.invalid("That isn't JSON.", "Send JSON objects as text frames."))
+            return
+        try:
+            await self._do(asked)
         except Exception as error:
-            refused = refusal(error)
-            if refused is None:
+            problem = refusal(error)
+            if problem is None:
                 log.exception("socket of forest %s", self.forest_id)
-                refused = errors.unavailable("Something went wrong on the server.")
-            await self._say_refused(refused)
-        return None
+            await self._say_refused(problem or errors.unavailable("Something went wrong on the server."))
 
     async def _do(self, asked: Any) -> None:
         kind = asked.get("type") if isinstance(asked, dict) else None
@@ -155,7 +156,7 @@ class ForestConsumer(AsyncWebsocketConsumer):
         turn = Turn.objects.visible_to(self.user).in_forest(self.forest_id).filter(pk=pk).first()
         if turn is None:
             raise errors.unknown_turn()
-        return turn  # type: ignore[no-any-return]
+        return turn
 
     # --- To the page
 

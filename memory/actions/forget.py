@@ -24,6 +24,7 @@ from memory.errors import conflict, unavailable, unknown_forest, unknown_state
 from memory.models import AtomicFact, Forest, InteractionState, Lease, Outbox, StateVector, Topic, Turn
 from memory.models.forest import PostingKind
 from memory.models.scoping import InForest
+from memory.present.states import used_by
 
 log = logging.getLogger(__name__)
 Mode = Literal["with_children", "children_to_parent"]
@@ -43,8 +44,8 @@ def delete_forest(forest: Forest, by: Any, *, preview: bool = False) -> dict[str
         for model in apps.get_app_config("memory").get_models():
             if issubclass(model, InForest):
                 rows = model._default_manager.filter(forest=locked.pk)
-                rows._raw_delete(rows.db)  # type: ignore[attr-defined]
-        Forest.objects.filter(pk=locked.pk)._raw_delete("default")  # type: ignore[attr-defined]
+                rows._raw_delete(rows.db)
+        Forest.objects.filter(pk=locked.pk)._raw_delete("default")
         structure.audit(locked, by, "delete_forest", f"forest {locked.pk}", counts)
         transaction.on_commit(partial(_forget_messages, turns, []))
     return {"preview": False, "counts": counts}
@@ -66,7 +67,7 @@ def delete_state(state: InteractionState, mode: Mode, by: Any, *, preview: bool 
         parents: dict[int, int | None] = {edge.state: edge.parent for edge in before}
         going = structure.subtree(parents, found.pk) if mode == "with_children" else [found.pk]
         rows = list(InteractionState.objects.in_forest(forest).filter(pk__in=going))
-        used = present.used_by(*rows)
+        used = used_by(*rows)
         moving = [pk for pk, parent in parents.items() if parent in going and pk not in going]
         counts = {"states": len(going), **support(forest, going).counts, "children_moved": len(moving), "used_by": len(used)}
         if preview:

@@ -12,6 +12,7 @@ from memory import present
 from memory.actions import structure
 from memory.errors import conflict, unknown_state
 from memory.models import Forest, InteractionState, Outbox, ParentChange, RoutingDecision, StateLink, StateVector, Turn
+from memory.present.states import used_by
 
 
 def reroute(state: InteractionState, parent: InteractionState | None, by: Any, *, preview: bool = False) -> dict[str, Any]:
@@ -30,9 +31,10 @@ def reroute(state: InteractionState, parent: InteractionState | None, by: Any, *
         parents: dict[int, int | None] = {edge.state: edge.parent for edge in before}
         going = structure.subtree(parents, moved.pk)
         _check(moved, target, going)
-        counts = {"states": len(going), "used_by": len(present.used_by(moved))}
+        used = used_by(moved)
+        counts = {"states": len(going), "used_by": len(used)}
         if preview:
-            return {"preview": True, "counts": counts, "used_by": present.used_by(moved)}
+            return {"preview": True, "counts": counts, "used_by": used}
         was_root, old_parent = moved.parent_id is None, moved.parent_id
         InteractionState.objects.filter(pk=moved.pk).update(parent=target)
         parents[moved.pk] = target.pk if target else None

@@ -106,7 +106,7 @@ def _edit(kind: str, forest: Forest, old: EvidenceRow, text: str, value: str | N
     if kind == "artifact":
         new.item_text = text[:120]  # type: ignore[attr-defined]
     new.save()
-    old.superseded_by, old.status, old.valid_to, old.known_until = new, Status.SUPERSEDED, old.event_time, forest.last_position  # type: ignore[assignment]
+    old.superseded_by, old.status, old.valid_to, old.known_until = new, Status.SUPERSEDED, old.event_time, forest.last_position
     old.pinned = False
     old.save(update_fields=["superseded_by", "status", "valid_to", "known_until", "pinned"])
     return new

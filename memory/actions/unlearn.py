@@ -63,7 +63,7 @@ def unlearn(forest: Forest, states: Iterable[int]) -> set[int]:
 
 def _give_back(model: type[EvidenceRow], forest: Forest, going: list[int]) -> set[int]:
     """Rows that one of `going` had replaced hold again; those with a slot are decided with it later."""
-    replaced = model.objects.in_forest(forest).filter(superseded_by__in=going).exclude(pk__in=going)  # type: ignore[attr-defined]
+    replaced = model.objects.in_forest(forest).filter(superseded_by__in=going).exclude(pk__in=going)
     states = set(replaced.values_list("state_id", flat=True))
     replaced.filter(status=EvidenceRow.Status.SUPERSEDED).update(status=EvidenceRow.Status.CURRENT, valid_to=None, known_until=None, superseded_by=None)
     return states

@@ -1,5 +1,8 @@
 """What the API answers, for the OpenAPI document. `memory.present` makes the values; a test holds every answer to these shapes."""
 
+# Fields called `parent`, `label`, `partial` … share their names with attributes of Field, which never meets them.
+# mypy: disable-error-code="assignment"
+
 from __future__ import annotations
 
 from typing import Any
@@ -11,6 +14,8 @@ from memory.models.forest import Origin
 
 KINDS = ["fact", "artifact", "event", "mutable_state"]
 RECORD_KINDS = KINDS[1:]
+FACT_KINDS = KINDS[:1]
+HIT_KINDS = ["turn", "fact", "topic"]
 Shape = s.Serializer[Any]
 
 
@@ -31,7 +36,7 @@ class ErrorBody(Shape):
     code = s.CharField()
     message = s.CharField()
     action = s.CharField()
-    fields = s.DictField(child=s.ListField(child=s.CharField()), required=False)  # type: ignore[assignment]
+    fields = s.DictField(child=s.ListField(child=s.CharField()), required=False)
 
 
 class Error(Shape):
@@ -81,7 +86,7 @@ class ForestPage(Shape):
 class Job(Shape):
     id = number()
     kind = s.CharField()
-    status = s.ChoiceField(choices=models.Job.Status.values)
+    status = s.ChoiceField(choices=models.Job.Status.choices)
     done = number()
     total = number()
     message = s.CharField(allow_blank=True)
@@ -108,7 +113,7 @@ class CrumbStep(Shape):
 
 
 class Decision(Shape):
-    method = s.ChoiceField(choices=models.RoutingDecision.Method.values)
+    method = s.ChoiceField(choices=models.RoutingDecision.Method.choices)
     parent = maybe()
     root = maybe()
     probability = s.FloatField()
@@ -126,8 +131,8 @@ class Chip(Shape):
 class Turn(Shape):
     id = number()
     client_id = s.CharField()
-    origin = s.ChoiceField(choices=Origin.values)
-    status = s.ChoiceField(choices=models.Turn.Status.values)
+    origin = s.ChoiceField(choices=Origin.choices)
+    status = s.ChoiceField(choices=models.Turn.Status.choices)
     text = s.CharField()
     answer = s.CharField(allow_blank=True)
     partial = s.CharField(allow_blank=True)
@@ -170,7 +175,7 @@ class TraceCandidate(Shape):
 
 
 class TraceDecision(Shape):
-    method = s.ChoiceField(choices=models.RoutingDecision.Method.values)
+    method = s.ChoiceField(choices=models.RoutingDecision.Method.choices)
     chosen = maybe()
     root = maybe()
     probability = s.FloatField()
@@ -243,7 +248,7 @@ class ObservedResult(Shape):
     state = number()
     parent = s.CharField(allow_null=True, help_text="The id given, else a state's id; null: a new root.")
     root = s.CharField(allow_null=True)
-    method = s.ChoiceField(choices=models.RoutingDecision.Method.values)
+    method = s.ChoiceField(choices=models.RoutingDecision.Method.choices)
     probability = s.FloatField()
     ms = s.FloatField()
 
@@ -253,16 +258,16 @@ class ObservedResults(Shape):
 
 
 class RecallCandidate(Shape):
-    parent = s.JSONField(allow_null=True)  # type: ignore[var-annotated]
+    parent = s.JSONField(allow_null=True)
     score = s.FloatField()
     probability = s.FloatField()
 
 
 class Localization(Shape):
-    parent = s.JSONField(allow_null=True)  # type: ignore[var-annotated]
-    root = s.JSONField(allow_null=True)  # type: ignore[var-annotated]
+    parent = s.JSONField(allow_null=True)
+    root = s.JSONField(allow_null=True)
     probability = s.FloatField()
-    method = s.ChoiceField(choices=models.RoutingDecision.Method.values)
+    method = s.ChoiceField(choices=models.RoutingDecision.Method.choices)
     candidates = RecallCandidate(many=True)
 
 
@@ -331,8 +336,8 @@ class Revision(Shape):
     id = number()
     old = RevisionEnd(allow_null=True)
     new = RevisionEnd(allow_null=True)
-    verdict = s.ChoiceField(choices=models.Revision.Verdict.values)
-    by = s.ChoiceField(choices=models.Revision.By.values)
+    verdict = s.ChoiceField(choices=models.Revision.Verdict.choices)
+    by = s.ChoiceField(choices=models.Revision.By.choices)
     at = s.DateTimeField()
     words = s.CharField()
 
@@ -347,7 +352,7 @@ class Evidence(Shape):
     text = s.CharField()
     slot = s.CharField(allow_blank=True)
     attribute_tag = s.CharField(allow_blank=True)
-    status = s.ChoiceField(choices=models.EvidenceRow.Status.values)
+    status = s.ChoiceField(choices=models.EvidenceRow.Status.choices)
     valid_from = s.DateTimeField()
     valid_to = moment()
     known_from = number()
@@ -363,19 +368,19 @@ class Evidence(Shape):
 
 
 class Fact(Evidence):
-    kind = s.ChoiceField(choices=["fact"])
+    kind = s.ChoiceField(choices=FACT_KINDS)
 
 
 class Record(Evidence):
     kind = s.ChoiceField(choices=RECORD_KINDS)
-    fields = s.DictField(help_text="The typed columns of its kind.")  # type: ignore[assignment]
+    fields = s.DictField(help_text="The typed columns of its kind.")
 
 
 class Item(Evidence):
     """A fact, or a record with its typed `fields`."""
 
     kind = s.ChoiceField(choices=KINDS)
-    fields = s.DictField(required=False)  # type: ignore[assignment]
+    fields = s.DictField(required=False)
 
 
 class FactPage(Shape):
@@ -413,7 +418,7 @@ class StateDetail(Shape):
     keywords = s.ListField(child=s.CharField())
     tokens = number()
     refined_at = moment()
-    origin = s.ChoiceField(choices=Origin.values)
+    origin = s.ChoiceField(choices=Origin.choices)
     facts = Fact(many=True)
     records = Record(many=True)
     used_by = Use(many=True)
@@ -426,7 +431,7 @@ class Moved(Consequences):
 
 class SearchHit(Shape):
     state = number()
-    kind = s.ChoiceField(choices=["turn", "fact", "topic"])
+    kind = s.ChoiceField(choices=HIT_KINDS)
     id = number()
     text = s.CharField()
     score = s.FloatField()

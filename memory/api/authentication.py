@@ -76,7 +76,7 @@ class HasScope(BasePermission):
         return (READ if reads else WRITE) in request.auth.scopes
 
 
-class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class ApiKeyScheme(OpenApiAuthenticationExtension):
     """How the OpenAPI document names it."""
 
     target_class = ApiKeyAuthentication

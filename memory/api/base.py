@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import redis
@@ -39,11 +39,13 @@ class PersonRate(UserRateThrottle):
 class AlwaysJson(BaseContentNegotiation):
     """JSON, whatever a browser's Accept header prefers."""
 
-    def select_parser(self, request: Request, parsers: Sequence[Any]) -> Any:
-        return next((parser for parser in parsers if (request.content_type or "").split(";")[0].strip() == parser.media_type), None)
+    def select_parser(self, request: Request, parsers: Iterable[Any]) -> Any:
+        sent = (request.content_type or "").split(";")[0].strip()
+        return next((parser for parser in parsers if parser.media_type == sent), None)
 
-    def select_renderer(self, request: Request, renderers: Sequence[Any], format_suffix: str | None = None) -> tuple[Any, str]:
-        return renderers[0], renderers[0].media_type
+    def select_renderer(self, request: Request, renderers: Iterable[Any], format_suffix: str | None = None) -> tuple[Any, str]:
+        renderer = next(iter(renderers))
+        return renderer, renderer.media_type
 
 
 class View(APIView):
@@ -74,21 +76,24 @@ class View(APIView):
         checked.is_valid(raise_exception=True)
         return dict(checked.validated_data)
 
-    def own(self, rows: QuerySet[M], pk: int, missing: Refused) -> M:
+    def own(self, rows: QuerySet[M], pk: int, missing: Refused) -> Any:
         """The row with this id if it belongs to the caller; otherwise it doesn't exist."""
         row = rows.visible_to(self.request.user).filter(pk=pk).first() if pk < 2**63 else None  # type: ignore[attr-defined]
         if row is None:
             raise missing
-        return row  # type: ignore[no-any-return]
+        return row
 
     def forest(self, pk: int) -> Forest:
-        return self.own(Forest.objects.all(), pk, errors.unknown_forest())
+        found: Forest = self.own(Forest.objects.all(), pk, errors.unknown_forest())
+        return found
 
     def turn(self, pk: int) -> Turn:
-        return self.own(Turn.objects.select_related("forest", "state", "decision__chosen"), pk, errors.unknown_turn())
+        found: Turn = self.own(Turn.objects.select_related("forest", "state", "decision__chosen"), pk, errors.unknown_turn())
+        return found
 
     def state(self, pk: int) -> InteractionState:
-        return self.own(InteractionState.objects.select_related("forest"), pk, errors.unknown_state())
+        found: InteractionState = self.own(InteractionState.objects.select_related("forest"), pk, errors.unknown_state())
+        return found
 
 
 def page(rows: QuerySet[M], limit: int) -> tuple[list[M], int | None]:
@@ -102,5 +107,5 @@ class Unknown(View):
 
     schema = None
 
-    def http_method_not_allowed(self, request: Request, *args: Any, **kwargs: Any) -> Any:
+    def http_method_not_allowed(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         raise errors.not_found("There is nothing at this address.", "Look the address up at /api/docs/.")

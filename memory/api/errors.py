@@ -54,7 +54,7 @@ def refusal(error: Exception) -> Refused | None:
         case exceptions.PermissionDenied() | PermissionDenied():
             return _forbidden(str(error))
         case exceptions.Throttled():
-            return errors.too_many_requests(error.wait)
+            return errors.too_many_requests(getattr(error, "wait", None))
         case exceptions.MethodNotAllowed():
             return Refused("invalid", "This can't be done here.", "Look the method up at /api/docs/.", 405)
         case exceptions.NotFound() | Http404():

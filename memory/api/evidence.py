@@ -82,7 +82,8 @@ class OneItem(View):
     def item(self, kind: str, item: int) -> EvidenceRow:
         if kind not in EVIDENCE_MODELS:
             raise errors.unknown_item()
-        return self.own(EVIDENCE_MODELS[kind].objects.select_related("state"), item, errors.unknown_item())
+        found: EvidenceRow = self.own(EVIDENCE_MODELS[kind].objects.select_related("state"), item, errors.unknown_item())
+        return found
 
 
 class ReviseItem(OneItem):

@@ -28,7 +28,7 @@ CHUNK = 64 * 1024
 
 
 class Forests(View):
-    @extend_schema(parameters=[requests.Page], responses=answers.ForestPage)
+    @extend_schema(operation_id="forests_list", parameters=[requests.Page], responses=answers.ForestPage)
     def get(self, request: Request) -> Response:
         """Your forests, oldest first."""
         asked = self.query(requests.Page)

@@ -1,5 +1,8 @@
 """What the API takes: bodies and query parameters, with their limits."""
 
+# Fields called `parent`, `label`, `partial` … share their names with attributes of Field, which never meets them.
+# mypy: disable-error-code="assignment"
+
 from __future__ import annotations
 
 import zoneinfo

@@ -1,0 +1,109 @@
+"""Every error has one shape, says what to do, and reveals nothing of the inside."""
+
+import pytest
+from django.db import OperationalError
+
+from memory.api import base
+from memory.models import Turn
+from tests.forests import plant
+
+pytestmark = pytest.mark.django_db
+
+
+def error(answer, status, code):
+    body = answer.json()["error"]
+    assert (answer.status_code, body["code"]) == (status, code)
+    assert body["message"] and body["action"]
+    return body
+
+
+@pytest.fixture
+def turns(ines):
+    return f"forests/{plant(ines).pk}/turns/"
+
+
+def test_malformed_json(as_ines, turns):
+    error(as_ines.ask("POST", turns, '{"text": '), 400, "invalid")
+    error(as_ines.ask("POST", turns, b"\xff\xfe"), 400, "invalid")
+    error(as_ines.ask("POST", turns, '["a list"]'), 400, "invalid")
+    error(as_ines.generic("POST", f"/api/{turns}", "text=hi", content_type="application/x-www-form-urlencoded"), 400, "invalid")
+
+
+def test_fields_are_named(as_ines, turns):
+    body = error(as_ines.ask("POST", turns, {"text": "", "parent": "x"}), 400, "invalid")
+    assert set(body["fields"]) == {"text", "parent"}
+    body = error(as_ines.ask("POST", turns.replace("turns", "observe"), {"interactions": [{"user": "Hi", "time": "yesterday"}]}), 400, "invalid")
+    assert set(body["fields"]) == {"interactions.0.time"}
+    error(as_ines.ask("POST", turns, {"text": "a", "parent": 1, "new_root": True}), 400, "invalid")
+
+
+@pytest.mark.parametrize("text", ["nul \x00", "half \ud800"])
+def test_what_the_database_cannot_hold_is_refused(as_ines, turns, text):
+    error(as_ines.ask("POST", turns, {"text": text}), 400, "invalid")
+    assert not Turn.objects.exists()
+
+
+def test_size_limits(as_ines, turns):
+    error(as_ines.ask("POST", turns, {"text": "é" * (16 * 1024 + 1)}), 413, "too_large")
+    assert not Turn.objects.exists()
+    assert as_ines.ask("POST", turns, {"text": "é" * 16 * 1024}).status_code == 201
+    error(as_ines.ask("POST", turns, {"text": "x" * (4 * 1024 * 1024)}), 413, "too_large")
+    many = [{"user": "Hi", "time": "2026-03-01T10:00:00Z"}] * 201
+    error(as_ines.ask("POST", turns.replace("turns", "observe"), {"interactions": many}), 413, "too_large")
+    error(as_ines.ask("GET", turns.replace("turns", "search") + "?q=" + "x" * 201), 400, "invalid")
+    error(as_ines.ask("GET", turns + "?limit=201"), 400, "invalid")
+    error(as_ines.ask("GET", turns.replace("turns", "states") + "?limit=5001"), 400, "invalid")
+    error(as_ines.ask("POST", "forests/", {"name": "x" * 121}), 400, "invalid")
+
+
+def test_what_does_not_exist(as_ines):
+    error(as_ines.ask("GET", "forests/999999/"), 404, "unknown_forest")
+    error(as_ines.ask("GET", f"forests/{2**80}/"), 404, "unknown_forest")
+    error(as_ines.ask("GET", "turns/999999/trace/"), 404, "unknown_turn")
+    error(as_ines.ask("GET", "states/999999/"), 404, "unknown_state")
+    error(as_ines.ask("GET", "items/fact/999999/"), 404, "unknown_item")
+    error(as_ines.ask("GET", "items/secret/1/"), 404, "unknown_item")
+    error(as_ines.ask("GET", "jobs/999999/"), 404, "not_found")
+    error(as_ines.ask("GET", "nothing/here/"), 404, "not_found")
+    error(as_ines.ask("POST", "nothing/here/", {}), 404, "not_found")
+    error(as_ines.ask("PUT", "me/", {}), 405, "invalid")
+
+
+def test_too_many_requests(as_ines, monkeypatch):
+    monkeypatch.setattr(base.PersonRate, "get_rate", lambda self: "2/min")
+    answers = [as_ines.ask("GET", "me/") for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    error(answers[-1], 429, "too_many_requests")
+    assert int(answers[-1].headers["Retry-After"]) > 0
+
+
+def test_requests_go_on_uncounted_when_valkey_is_down(as_ines, settings):
+    settings.CACHES = {"default": {**settings.CACHES["default"], "LOCATION": "redis://127.0.0.1:1/0"}}
+    assert as_ines.ask("GET", "me/").status_code == 200
+
+
+def test_database_down_is_503_without_details(as_ines, monkeypatch):
+    def down(self, *_, **__):
+        raise OperationalError("could not connect to server: secret-host")
+
+    monkeypatch.setattr(base.View, "forest", down)
+    answer = as_ines.ask("GET", "forests/1/")
+    error(answer, 503, "unavailable")
+    assert "secret-host" not in answer.content.decode()
+
+
+def test_unknown_time_zone(as_ines):
+    body = error(as_ines.ask("PATCH", "me/", {"time_zone": "Mars/Olympus"}), 400, "invalid")
+    assert "time_zone" in body["fields"]
+    error(as_ines.ask("PATCH", "me/", {"time_zone": "../../etc/passwd"}), 400, "invalid")
+
+
+def test_a_taken_name_is_a_conflict(as_ines, ines):
+    plant(ines, "Home")
+    error(as_ines.ask("POST", "forests/", {"name": "Home"}), 409, "conflict")
+    other = plant(ines, "Work")
+    error(as_ines.ask("PATCH", f"forests/{other.pk}/", {"name": "Home"}), 409, "conflict")
+
+
+def test_import_says_when_it_comes(as_ines, turns):
+    error(as_ines.ask("POST", turns.replace("turns", "import"), {}), 501, "unavailable")
