@@ -75,7 +75,7 @@ def build(directory: Path, *, force: bool = False) -> bool:
 def _build_aside(target: Path) -> None:
     try:
         import onnx
-        from onnxruntime.quantization import QuantType, quantize_dynamic  # type: ignore[import-untyped]
+        from onnxruntime.quantization import QuantType, quantize_dynamic
     except ImportError as error:
         raise BuildError(f"Building the embedding model needs the extra “build” ({error.name} is missing). Run `make setup`.") from None
     config, weights, tokenizer = _read_source()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from memory.llm import build_model
 
 if TYPE_CHECKING:
-    import onnxruntime  # type: ignore[import-untyped]
+    import onnxruntime
     import tokenizers
 
 
