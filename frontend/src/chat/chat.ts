@@ -122,7 +122,7 @@ function answer(turn: ChatTurn, state: AppState, actions: Actions): TemplateResu
 
 const article = (turn: ChatTurn, state: AppState, actions: Actions): TemplateResult => html`<article class="turn"
     data-testid="turn" data-turn=${turn.id ?? ''} data-state=${turn.state ?? ''} data-status=${turn.status}>
-  <h3 class="hidden">Turn of ${shortTime(turn.sent_at, state.forest?.time_zone ?? 'UTC')}</h3>
+  <h2 class="hidden">Turn of ${shortTime(turn.sent_at, state.forest?.time_zone ?? 'UTC')}</h2>
   <div class="bubble" dir="auto" data-testid="bubble">${turn.text}</div>
   ${answer(turn, state, actions)}
 </article>`;

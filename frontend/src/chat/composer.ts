@@ -33,15 +33,15 @@ function placeMenu(state: AppState, actions: Actions): TemplateResult {
     ...(chosen && chosen.id !== tip?.id ? [item('After the selected turn', named(chosen, state), { kind: 'state', state: chosen.id }, place.kind === 'state')] : []),
     item('New topic', 'Plants a tree of its own', { kind: 'new' }, place.kind === 'new'),
   ];
-  const faces = {
-    auto: html`${icon('pin', 14)}<span>Finds its own place</span>`,
-    branch: html`${tree(tip)}<span>This branch</span>`,
-    state: html`${tree(chosen)}<span>After ${chosen?.label ?? 'a turn'}</span>`,
-    new: html`${icon('plus', 14)}<span>New topic</span>`,
-  };
+  const [leading, words] = {
+    auto: [icon('pin', 14), 'Finds its own place'] as const,
+    branch: [tree(tip), 'This branch'] as const,
+    state: [tree(chosen), `After ${chosen?.label ?? 'a turn'}`] as const,
+    new: [icon('plus', 14), 'New topic'] as const,
+  }[place.kind];
   return menu({
-    name: 'place', open: state.menu, toggle: actions.menu, label: 'Where the next turn goes', class: `pill ${place.kind === 'auto' ? '' : 'set'}`, up: true,
-    face: html`${faces[place.kind]}${icon('chevron', 14)}`, groups: [{ items }],
+    name: 'place', open: state.menu, toggle: actions.menu, label: `${words}: where the next turn goes`, class: `pill ${place.kind === 'auto' ? '' : 'set'}`, up: true,
+    face: html`${leading}<span>${words}</span>${icon('chevron', 14)}`, groups: [{ items }],
   });
 }
 

@@ -14,7 +14,9 @@ export function healthView(state: AppState): TemplateResult {
   return html`<h2 class="turn-title">${forest.name}</h2>
     <p class="meta">Planted ${dayName(forest.created_at, forest.time_zone)}, times in ${forest.time_zone.replace(/_/g, ' ')}</p>
     <div class="note ${state.pending ? 'sun' : 'good'} line" data-testid="health-lag"><p>${state.pending
-      ? `${state.pending.toLocaleString('en')} ${state.pending === 1 ? 'turn is' : 'turns are'} still being read into memory. Until then they are used as they were said.`
+      ? state.pending === 1
+        ? 'One turn is still being read into memory. Until then it is used as it was said.'
+        : `${state.pending.toLocaleString('en')} turns are still being read into memory. Until then they are used as they were said.`
       : 'Memory is up to date.'}</p></div>
     <dl class="health">
       ${row('Turns in the forest', state.states.size)}

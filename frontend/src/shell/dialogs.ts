@@ -21,7 +21,8 @@ const KEYS: [string, string][] = [
 
 const show = (element: Element | undefined) => {
   const dialog = element as HTMLDialogElement | undefined;
-  if (dialog && !dialog.open) dialog.showModal();
+  // A new element is told of before it is in the document.
+  if (dialog) queueMicrotask(() => dialog.isConnected && !dialog.open && dialog.showModal());
 };
 
 function frame(title: string, body: TemplateResult, actions: Actions, wide = false): TemplateResult {

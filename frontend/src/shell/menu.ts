@@ -77,7 +77,8 @@ function entry(item: MenuItem, options: MenuOptions, wrapOf: (event: Event) => H
     item.run?.();
   };
   return item.href
-    ? html`<a class="menu-item" role=${role} tabindex="-1" href=${item.href} @click=${choose}>${inner}</a>`
+    ? html`<a class="menu-item" role=${role} tabindex="-1" href=${item.href}
+        aria-checked=${ifDefined(item.checked === undefined ? undefined : String(item.checked))} @click=${choose}>${inner}</a>`
     : html`<button type="button" class="menu-item" role=${role} tabindex="-1" aria-disabled=${item.disabled ? 'true' : 'false'}
         aria-checked=${ifDefined(item.checked === undefined ? undefined : String(item.checked))} @click=${choose}>${inner}</button>`;
 }

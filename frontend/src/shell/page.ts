@@ -46,7 +46,8 @@ export function page(state: AppState, inspectorWidth: number, actions: Actions, 
     'app', first ? 'first' : '', state.ready ? '' : 'opening', state.folded.chat && !first ? 'no-chat' : '', state.folded.inspector ? 'no-inspector' : '',
     state.drawer ? 'drawer-open' : '', `phone-${state.phoneTab}`,
   ].filter(Boolean).join(' ');
-  return html`<div class=${classes} data-testid="app" data-ready=${state.ready}>
+  return html`<main class=${classes} data-testid="app" data-ready=${state.ready}>
+    <h1 class="hidden">${state.forest?.name ?? 'ArborWeb'}</h1>
     ${state.busy > 0 ? html`<div class="hairline" aria-hidden="true"></div>` : nothing}
     <section class="panel chat" aria-label="Chat">
       ${switcher(state, actions)}
@@ -57,11 +58,11 @@ export function page(state: AppState, inspectorWidth: number, actions: Actions, 
     </section>
     ${first ? nothing : rail('chat', 'chat', 'Open the chat', actions)}
     ${first ? nothing : divider('chat', state, actions)}
-    <main class="panel forest" aria-label="Forest">
+    <section class="panel forest" aria-label="Forest">
       ${first ? nothing : forestHead(state, actions)}
       <div class="forest-box" data-testid="forest" ${ref(hooks.forest)}></div>
       ${first ? nothing : html`${peek(state, actions)}${forestFoot(state, actions)}`}
-    </main>
+    </section>
     ${first ? nothing : html`${divider('inspector', state, actions)}
       <aside class="panel inspector" aria-label="Details">${inspector(state, inspectorWidth, actions)}</aside>
       ${rail('inspector', 'info', 'Open the details', actions)}
@@ -70,7 +71,7 @@ export function page(state: AppState, inspectorWidth: number, actions: Actions, 
     <div class="hidden" aria-live="polite" role="status" data-testid="announcer">${state.announcement}</div>
     ${state.toast ? html`<div class="toast" role="status" data-testid="toast">${state.toast}</div>` : nothing}
     ${dialogs(state, actions)}
-  </div>`;
+  </main>`;
 }
 
 export const fatalPage = (message: string, action: string): TemplateResult => html`<div class="fatal" role="alert"><div class="note clay">${icon('warn', 20)}

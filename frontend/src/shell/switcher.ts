@@ -14,7 +14,7 @@ export function switcher(state: AppState, actions: Actions): TemplateResult {
     <span class="mark">${logo()}</span>
     ${menu({
       name: 'forest', open: state.menu, toggle: actions.menu, class: 'switcher', label: `${name}: forests and settings`,
-      face: html`<h1>${name}</h1>${icon('chevron', 16)}`,
+      face: html`<span class="switcher-name">${name}</span>${icon('chevron', 16)}`,
       groups: [
         { title: 'Forests', items: state.forests.map((forest) => ({
           label: forest.name, hint: count(forest.counts.states, 'turn'), checked: forest.id === state.forest?.id, href: `/forests/${forest.id}/`,
