@@ -27,7 +27,7 @@ export interface Measures {
 }
 
 /** Free space above the first and below the last row. */
-export const MARGIN = { top: 12, bottom: 14 } as const;
+export const MARGIN = { top: 12, bottom: 18 } as const;
 /** Largest unit height. */
 export const NEAREST = 44;
 /** Below this unit height lanes gather into stems. */
@@ -45,8 +45,9 @@ export function fitUnit(scene: Scene, stage: Stage, drawing: Drawing = 'lanes'):
 }
 
 /** The unit height for a first look: all of it if rows stay readable, else a comfortable one at the newest end. */
-export function firstUnit(scene: Scene, stage: Stage): number {
-  const fit = fitUnit(scene, stage);
+export function firstUnit(scene: Scene, stage: Stage, drawing: Drawing = 'lanes'): number {
+  const fit = fitUnit(scene, stage, drawing);
+  if (drawing === 'tree') return Math.max(fit, 7);
   if (stage.phone) return 32;
   return fit >= 10.5 ? fit : 22;
 }

@@ -2,15 +2,19 @@ import { leafIcon } from './leaf-icon';
 import type { Frame } from './frame';
 import type { Placed } from './layout';
 
+/** What the row of chips covers. */
+const COVERED = 34;
+
 /** The trees whose station has scrolled away upward while they still go on, by lane. */
 export function scrolledTrees(frame: Frame): Placed[] {
   if (frame.mode === 'tree') return [];
   const { scene, ys, xs } = frame;
+  if (frame.camera.top < 0.05) return [];
   const gone = new Map<number, Placed>();
-  for (const root of scene.roots) if (ys[root] < -2 && !scene.states[root].growing) gone.set(scene.states[root].row.id, scene.states[root]);
+  for (const root of scene.roots) if (ys[root] < COVERED && !scene.states[root].growing) gone.set(scene.states[root].row.id, scene.states[root]);
   if (!gone.size) return [];
   const goesOn = new Set<number>();
-  for (const state of scene.states) if (ys[state.index] > 10 && gone.has(state.row.root)) goesOn.add(state.row.root);
+  for (const state of scene.states) if (ys[state.index] > COVERED && gone.has(state.row.root)) goesOn.add(state.row.root);
   return [...gone.values()].filter((root) => goesOn.has(root.row.id)).sort((a, b) => xs[a.index] - xs[b.index]);
 }
 

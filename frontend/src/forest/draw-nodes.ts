@@ -82,7 +82,7 @@ export function paintGlows(ctx: Ctx, frame: Frame, marks: Marks, palette: Palett
 
 /** Paints the buds at the tips of branches. */
 export function paintBuds(ctx: Ctx, frame: Frame, marks: Marks, palette: Palette): void {
-  if (frame.mode === 'far' || frame.mode === 'stems') return;
+  if (frame.radius < 3) return;
   const { scene, xs, ys, radius } = frame;
   const scale = radius / 4.7;
   for (const state of scene.states) {
@@ -174,7 +174,7 @@ export function paintStation(ctx: Ctx, x: number, y: number, r: number, colour: 
 function paintRings(ctx: Ctx, frame: Frame, marks: Marks, palette: Palette, state: Placed, x: number, y: number, r: number): void {
   const { row, index } = state;
   const colour = palette.lanes[state.colour];
-  const plain = frame.mode !== 'far' && frame.mode !== 'stems';
+  const plain = frame.radius >= 3 && frame.mode !== 'far' && frame.mode !== 'stems';
   const reach = row.list ? r * 1.15 : r;
   if (plain && row.replaced && state.parent >= 0) {
     ctx.fillStyle = palette.ink;

@@ -144,7 +144,7 @@ export class Eye {
   restart(): void {
     const { drawing, scene, stage } = this.sight;
     if (drawing === 'lanes') this.first();
-    else this.look({ unit: fitUnit(scene, stage, drawing), top: 0, left: 0 });
+    else this.look({ unit: firstUnit(scene, stage, drawing), top: 0, left: 0 });
   }
 
   /** Flies until all is in view. */

@@ -1,3 +1,4 @@
+import { clamp } from './numbers';
 import type { Frame } from './frame';
 
 /** The small word at the right of a label, and its tone. */
@@ -77,6 +78,8 @@ function element(name: string, className: string, children: HTMLElement[] = []):
 }
 
 const HALF_LINE = 10;
+/** On a wide page tags stay near their words. */
+const WIDEST = 460;
 
 /** The real text over the canvas: labels, day names, names of trees. Hidden from screen readers, who get the tree. */
 export class LabelLayer {
@@ -95,7 +98,7 @@ export class LabelLayer {
   /** Shows these labels in the column of a frame. */
   showLabels(labels: readonly LabelText[], frame: Frame): void {
     const x = frame.label + (frame.stage.phone ? 9 : 8.5);
-    this.element.style.setProperty('--label-width', `${Math.max(40, frame.strip.x - 3 - x)}px`);
+    this.element.style.setProperty('--label-width', `${clamp(frame.strip.x - 3 - x, 40, WIDEST)}px`);
     this.labels.show(labels, (l) => l.key, (node, label) => {
       const [topic, text, tag] = [...(node.firstElementChild as Element).children];
       node.style.transform = `translate(${x}px, ${(label.y - HALF_LINE - (label.second ? 7 : 0)).toFixed(1)}px)`;

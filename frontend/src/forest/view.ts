@@ -1,25 +1,18 @@
 import './forest.css';
-import { AriaTree } from './aria';
+import { Board, type Versions } from './board';
 import { STEMS_BELOW, type Stage } from './camera';
 import { CameraControl } from './camera-control';
 import { HoverCard, type HoverMore } from './card';
-import { scrolledTrees, TreeChips } from './chips';
-import { paint } from './draw';
 import { Eye } from './eye';
 import { frameOf, type Frame } from './frame';
+import { Grove } from './grove';
 import { nextFocus } from './keys';
-import { LabelLayer } from './label-layer';
-import { daysOf, LabelPlan, namesOf } from './labelling';
 import { GROWING, layoutForest, type Scene } from './layout';
 import { marksOf, noMarks, type Marks, type Wanted } from './marks';
 import { DURATION, Motion } from './motion';
 import { clamp } from './numbers';
-import { readPalette, type Palette } from './palette';
 import { HitTest, listenToPointer } from './pointer';
-import { paintPromise } from './promise';
 import { Slide } from './slide';
-import { gatherStems } from './stems';
-import { Strip } from './strip';
 import { watchSurroundings } from './surroundings';
 import type { Camera, Drawing, Growing, Localized, StateRow, TreeRow } from './types';
 
@@ -41,28 +34,17 @@ const startsWith = (path: readonly number[], start: readonly number[]): boolean 
 
 /** Draws a forest into an element and reports what people do with it. Owns no data of the page: it is told all of it. */
 export class ForestView {
-  private readonly canvas = document.createElement('canvas');
-  private readonly ctx: CanvasRenderingContext2D;
-  private readonly strip = new Strip();
-  private readonly layer = new LabelLayer();
+  private readonly board: Board;
+  private readonly grove = new Grove();
   private readonly card = new HoverCard();
-  private readonly chips = new TreeChips((root) => this.zoomToTree(root));
-  private readonly aria = new AriaTree('Forest of turns');
-  private readonly sentence = document.createElement('div');
   private readonly motion = new Motion(() => this.draw());
   private readonly slide = new Slide(this.motion);
   private readonly eye: Eye;
   private readonly hits = new HitTest();
-  private readonly plan = new LabelPlan();
   private readonly control: CameraControl;
   private readonly cleanups: (() => void)[] = [];
 
-  private readonly rows = new Map<number, StateRow>();
-  private readonly trees = new Map<number, TreeRow>();
-  private readonly opened = new Set<number>();
   private readonly wanted: Wanted = { active: null, selected: null, focused: null, localized: null, found: null, asOf: null };
-  private growing: Growing | null = null;
-  private spacing: 'position' | 'time' = 'position';
 
   private readonly sight: { scene: Scene; stage: Stage; drawing: Drawing; frame: Frame | null } = {
     scene: layoutForest([], []),
@@ -71,26 +53,16 @@ export class ForestView {
     frame: null,
   };
   private marks: Marks = noMarks();
-  private palette: Palette;
-  /** Changes with scene and marks, so that what is kept between frames is made anew. */
-  private version = 0;
-  private sceneVersion = 0;
+  private readonly versions: Versions = { scene: 0, marks: 0 };
 
   constructor(
     private readonly container: HTMLElement,
     private readonly callbacks: ForestCallbacks,
   ) {
-    const ctx = this.canvas.getContext('2d');
-    if (!ctx) throw new Error('This browser has no canvas to draw on.');
-    this.ctx = ctx;
-    container.classList.add('forest-view');
-    this.sentence.className = 'forest-promise';
-    this.sentence.textContent = 'Your first turn plants the first tree';
-    this.canvas.setAttribute('aria-hidden', 'true');
-    container.append(this.canvas, this.layer.element, this.sentence, this.chips.element, this.aria.element, this.card.element);
-    this.palette = readPalette(container);
+    this.board = new Board(container, (root) => this.zoomToTree(root));
+    container.append(this.card.element);
     this.eye = new Eye(this.sight, this.motion, (before, slide) => this.cameraMoved(before, slide));
-    this.control = new CameraControl(this.canvas, {
+    this.control = new CameraControl(this.board.canvas, {
       camera: () => this.eye.camera,
       hold: (camera) => this.eye.hold(camera),
       range: () => this.eye.range(),
@@ -100,12 +72,17 @@ export class ForestView {
       stripDrag: (phase, y) => this.dragStrip(phase, y),
     });
     this.cleanups.push(
-      listenToPointer(this.canvas, {
+      listenToPointer(this.board.canvas, {
         hit: (x, y, reach) => this.hits.at(x, y, reach),
         over: (index) => this.hoverOver(index),
         rest: (index) => this.showCard(index),
         click: (index) => this.choose(index),
-        doubleClick: (index) => index >= 0 && !this.sight.scene.states[index].growing && this.centre(this.sight.scene.states[index].row.id),
+        doubleClick: (index) => {
+          const state = this.sight.scene.states[index];
+          if (!state || state.growing) return;
+          this.centerOn(state.row.id);
+          this.callbacks.center?.(state.row.id);
+        },
       }),
     );
     this.listen();
@@ -115,25 +92,21 @@ export class ForestView {
 
   /** Shows a forest: its states, trees and active state. Replaces what was shown. */
   setStates(rows: readonly StateRow[], trees: readonly TreeRow[], active: number | null): void {
-    this.rows.clear();
-    this.trees.clear();
-    for (const row of rows) this.rows.set(row.id, row);
-    for (const tree of trees) this.trees.set(tree.root, tree);
+    this.grove.set(rows, trees);
     this.wanted.active = active;
     this.rebuild(false);
   }
 
   /** A state was committed: it grows onto its branch, edge first, then its disc. */
   addState(row: StateRow, tree?: TreeRow | null): void {
-    const known = this.rows.has(row.id);
+    const known = this.grove.rows.has(row.id);
     // The last picture may still show it as the answer under way, even if that was taken away since.
     const { frame } = this.sight;
     const from = frame?.scene.byId.get(GROWING);
     const same = frame && from !== undefined && frame.scene.states[from].row.parent === row.parent;
     const place = same ? { x: frame.xs[from], y: frame.ys[from] } : null;
-    this.rows.set(row.id, row);
-    if (tree) this.trees.set(tree.root, tree);
-    if (this.growing?.parent === row.parent) this.growing = null;
+    this.grove.put(row, tree);
+    if (this.grove.growing?.parent === row.parent) this.grove.growing = null;
     this.wanted.active = row.id;
     this.rebuild(true, place ? [[row.id, place]] : []);
     if (!known) this.grow(row.id);
@@ -141,16 +114,14 @@ export class ForestView {
 
   /** A state changed: its memory was refined, or it was moved. What follows it is laid out again, animated. */
   updateState(row: StateRow, tree?: TreeRow | null): void {
-    this.rows.set(row.id, row);
-    if (tree) this.trees.set(tree.root, tree);
+    this.grove.put(row, tree);
     this.rebuild(true);
   }
 
   /** States were deleted. */
   removeStates(ids: Iterable<number>): void {
     for (const id of ids) {
-      this.rows.delete(id);
-      this.trees.delete(id);
+      this.grove.remove(id);
       if (this.wanted.active === id) this.wanted.active = null;
       if (this.wanted.selected === id) this.wanted.selected = null;
       if (this.wanted.focused === id) this.wanted.focused = null;
@@ -202,8 +173,8 @@ export class ForestView {
 
   /** Shows the answer under way below its parent, dotted; null takes it away. */
   setGrowing(growing: Growing | null): void {
-    const appears = growing !== null && (this.growing === null || this.growing.parent !== growing.parent);
-    this.growing = growing;
+    const appears = growing !== null && (this.grove.growing === null || this.grove.growing.parent !== growing.parent);
+    this.grove.growing = growing;
     this.rebuild(true);
     if (appears) this.grow(GROWING);
   }
@@ -235,7 +206,7 @@ export class ForestView {
 
   /** Even rows, or silence as a gap as well. */
   setSpacing(spacing: 'position' | 'time'): void {
-    this.spacing = spacing;
+    this.grove.spacing = spacing;
     this.rebuild(true);
   }
 
@@ -305,7 +276,7 @@ export class ForestView {
 
   /** A picture of what is in view. */
   toBlob(): Promise<Blob | null> {
-    return new Promise((done) => this.canvas.toBlob(done));
+    return new Promise((done) => this.board.canvas.toBlob(done));
   }
 
   /** Gives everything back. */
@@ -327,7 +298,7 @@ export class ForestView {
   private unfold(id: number): void {
     const fold = this.sight.scene.states[this.sight.scene.byId.get(id) ?? -1]?.fold;
     if (!fold) return;
-    this.opened.add(fold.key);
+    this.grove.open(fold.key);
     this.callbacks.openFold?.(fold.ids);
     this.rebuild(true);
   }
@@ -350,34 +321,15 @@ export class ForestView {
   }
 
   private relay(): void {
-    const keep = new Set(this.wanted.found ?? []);
-    for (const c of this.wanted.localized?.candidates ?? []) if (c.state !== null) keep.add(c.state);
-    if (this.wanted.active !== null) keep.add(this.wanted.active);
-    this.sight.scene = this.layout(keep);
-    // What is chosen is never hidden.
-    const hidden = this.sight.scene.states[this.sight.scene.byId.get(this.wanted.selected ?? NaN) ?? -1]?.fold;
-    if (hidden) {
-      this.opened.add(hidden.key);
-      this.sight.scene = this.layout(keep);
-    }
-    this.sceneVersion++;
+    this.sight.scene = this.grove.scene(this.wanted, this.sight.drawing);
+    this.versions.scene++;
     this.remark();
-  }
-
-  private layout(keep: ReadonlySet<number>): Scene {
-    return layoutForest([...this.rows.values()], [...this.trees.values()], {
-      opened: this.opened,
-      keep,
-      growing: this.growing,
-      spacing: this.spacing,
-      drawing: this.sight.drawing,
-    });
   }
 
   /** Turns ids into what the painter reads. */
   private remark(): void {
     this.marks = marksOf(this.sight.scene, this.wanted, this.marks);
-    this.version++;
+    this.versions.marks++;
     this.motion.invalidate();
   }
 
@@ -418,39 +370,14 @@ export class ForestView {
   private draw(): void {
     const frame = this.currentFrame();
     if (!frame) return;
-    const { ctx, marks, palette } = this;
-    const { stage } = this.sight;
-    const ratio = window.devicePixelRatio || 1;
-    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.sight.frame = frame;
-    const empty = !this.sight.scene.states.length;
-    this.sentence.hidden = !empty;
-    this.layer.element.hidden = empty;
-    if (empty) {
-      const { x, y } = paintPromise(ctx, stage, palette);
-      this.sentence.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
-      this.chips.show([]);
-      this.aria.show(this.sight.scene, marks);
-      return;
-    }
-    const { standing, texts } = this.plan.labels(frame, marks, this.version);
-    const days = daysOf(frame);
-    const stems = frame.mode === 'stems' ? gatherStems(frame) : null;
-    paint(ctx, { frame, marks, palette, labels: standing, days: days.standing, stems });
-    if (frame.stripShown) this.strip.draw(ctx, frame, this.wanted.asOf, palette, this.sceneVersion);
-    this.layer.showLabels(texts, frame);
-    this.layer.showDays(days.texts);
-    ctx.font = `650 13px ${palette.font}`;
-    this.layer.showNames(namesOf(frame, marks, stems, (text) => ctx.measureText(text).width));
-    this.hits.show(frame, standing);
-    this.chips.show(scrolledTrees(frame));
-    this.aria.show(this.sight.scene, marks);
+    this.hits.show(frame, this.board.draw(frame, this.marks, this.versions));
   }
 
   // ---- inside: hands and keys -------------------------------------------------------------------------------------
 
   private hoverOver(index: number): void {
-    this.canvas.classList.toggle('over', index >= 0);
+    this.board.canvas.classList.toggle('over', index >= 0);
     if (index < 0 && !this.card.element.hidden) {
       this.card.hide();
       void this.callbacks.hover?.(null);
@@ -476,11 +403,6 @@ export class ForestView {
     else this.callbacks.select(state ? state.row.id : null);
   }
 
-  private centre(id: number): void {
-    this.centerOn(id);
-    this.callbacks.center?.(id);
-  }
-
   private focusOn(id: number): void {
     this.wanted.focused = id;
     this.reveal(id);
@@ -490,14 +412,14 @@ export class ForestView {
 
   private dragStrip(phase: 'start' | 'drag' | 'end', y: number): void {
     const frame = this.currentFrame();
-    const move = frame && this.strip.drag(phase, y, frame, this.wanted.asOf, this.callbacks.asOf !== undefined);
+    const move = frame && this.board.strip.drag(phase, y, frame, this.wanted.asOf, this.callbacks.asOf !== undefined);
     if (move?.kind === 'window') this.eye.byHand({ ...this.eye.camera, top: move.top });
     else if (move && move.position !== this.wanted.asOf) this.callbacks.asOf?.(move.position);
   }
 
   private listen(): void {
-    this.cleanups.push(watchSurroundings(this.container, { resize: () => this.resize(), theme: () => this.retheme() }));
-    const tree = this.aria.element;
+    this.cleanups.push(watchSurroundings(this.container, { resize: () => this.resize(), theme: () => (this.board.retheme(), this.motion.invalidate()) }));
+    const tree = this.board.aria.element;
     tree.addEventListener('focus', () => {
       if (this.wanted.focused === null) this.wanted.focused = this.wanted.selected ?? this.wanted.active ?? this.sight.scene.states.at(-1)?.row.id ?? null;
       this.remark();
@@ -515,22 +437,15 @@ export class ForestView {
     this.resize();
   }
 
-  private retheme(): void {
-    this.palette = readPalette(this.container);
-    this.motion.invalidate();
-  }
-
   private resize(): void {
     const { clientWidth: width, clientHeight: height } = this.container;
     if (!width || !height) return;
-    const ratio = window.devicePixelRatio || 1;
     const anchor = this.eye.anchor(this.wanted.selected);
     this.sight.stage = { width, height, phone: width < 560 && matchMedia('(max-width: 899px)').matches };
-    this.canvas.width = Math.round(width * ratio);
-    this.canvas.height = Math.round(height * ratio);
+    this.board.resize(this.sight.stage);
     this.eye.adapt(anchor, true);
     this.control.sync();
-    // A resized canvas is blank: paint now, not one frame later.
+    // Paint now, not one frame later: it would flicker.
     this.draw();
   }
 }

@@ -1,0 +1,86 @@
+import { AriaTree } from './aria';
+import { scrolledTrees, TreeChips } from './chips';
+import { paint, type StandingLabel } from './draw';
+import { LabelLayer } from './label-layer';
+import { daysOf, LabelPlan, namesOf } from './labelling';
+import { readPalette, type Palette } from './palette';
+import { paintPromise } from './promise';
+import { gatherStems } from './stems';
+import { Strip } from './strip';
+import type { Frame } from './frame';
+import type { Marks } from './marks';
+import type { Stage } from './camera';
+
+/** Counts changes of the scene, and of scene or marks, so that what is kept between pictures is made anew in time. */
+export interface Versions {
+  scene: number;
+  marks: number;
+}
+
+/** Everything that is seen: the canvas, the text over it, the chips, and the tree for screen readers. */
+export class Board {
+  readonly canvas = document.createElement('canvas');
+  readonly aria = new AriaTree('Forest of turns');
+  readonly strip = new Strip();
+  private readonly ctx: CanvasRenderingContext2D;
+  private readonly layer = new LabelLayer();
+  private readonly chips: TreeChips;
+  private readonly sentence = document.createElement('div');
+  private readonly plan = new LabelPlan();
+  private palette: Palette;
+
+  constructor(
+    private readonly container: HTMLElement,
+    zoomTo: (root: number) => void,
+  ) {
+    const ctx = this.canvas.getContext('2d');
+    if (!ctx) throw new Error('This browser has no canvas to draw on.');
+    this.ctx = ctx;
+    this.chips = new TreeChips(zoomTo);
+    container.classList.add('forest-view');
+    this.sentence.className = 'forest-promise';
+    this.sentence.textContent = 'Your first turn plants the first tree';
+    this.canvas.setAttribute('aria-hidden', 'true');
+    container.append(this.canvas, this.layer.element, this.sentence, this.chips.element, this.aria.element);
+    this.palette = readPalette(container);
+  }
+
+  /** The page's colours changed. */
+  retheme(): void {
+    this.palette = readPalette(this.container);
+  }
+
+  /** The board has another size; a resized canvas is blank until it is drawn. */
+  resize({ width, height }: Stage): void {
+    const ratio = window.devicePixelRatio || 1;
+    this.canvas.width = Math.round(width * ratio);
+    this.canvas.height = Math.round(height * ratio);
+  }
+
+  /** Shows a frame; returns the labels that stand in it, for the hit test. */
+  draw(frame: Frame, marks: Marks, versions: Versions): readonly StandingLabel[] {
+    const { ctx, palette } = this;
+    const ratio = window.devicePixelRatio || 1;
+    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const empty = !frame.scene.states.length;
+    this.sentence.hidden = !empty;
+    this.layer.element.hidden = empty;
+    this.aria.show(frame.scene, marks);
+    this.chips.show(empty ? [] : scrolledTrees(frame));
+    if (empty) {
+      const { x, y } = paintPromise(ctx, frame.stage, palette);
+      this.sentence.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
+      return [];
+    }
+    const { standing, texts } = this.plan.labels(frame, marks, versions.marks);
+    const days = daysOf(frame);
+    const stems = frame.mode === 'stems' ? gatherStems(frame) : null;
+    paint(ctx, { frame, marks, palette, labels: standing, days: days.standing, stems });
+    if (frame.stripShown) this.strip.draw(ctx, frame, marks.asOf, palette, versions.scene);
+    this.layer.showLabels(texts, frame);
+    this.layer.showDays(days.texts);
+    ctx.font = `650 13px ${palette.font}`;
+    this.layer.showNames(namesOf(frame, marks, stems, (text) => ctx.measureText(text).width));
+    return standing;
+  }
+}
