@@ -3,6 +3,7 @@
 Only evidence that reached the context is used, so that the chips under an answer are all it rests on (R5); the pool gives it its structure.
 """
 
+
 from __future__ import annotations
 
 import re
@@ -128,7 +129,10 @@ def _ordinal(query: Query, context: Context, pool: Pool, zone: str) -> str:
         items.sort(key=lambda item: int(item.fields["ordinal"]))
         wanted = items[-1] if ordinal == -1 else next((item for item in items if item.fields["ordinal"] == ordinal), None)
         if wanted is not None:
-            return f"**{_plain(wanted.text)}**\n\nThat is number {wanted.fields['ordinal']} of “{_plain(topic)}”, which I wrote on {_day(wanted.event_time, zone)}."
+            return (
+                f"**{_plain(wanted.text)}**\n\nThat is number {wanted.fields['ordinal']} of “{_plain(topic)}”, which I wrote on "
+                f"{_day(wanted.event_time, zone)}."
+            )
     return ""
 
 
@@ -285,7 +289,8 @@ _MARKS = re.compile(r"^\s*(?:#{1,6}\s+|[-*•+]\s+|\d{1,3}[.)]\s+|>\s*)+|\*\*|__
 
 
 _USER = re.compile(
-    r"\b(?P<t>[Tt])he user(?P<own>'s)?(?P<others> and others)?(?:(?P<adverb>\s+(?:\w+ly|always|never|often|also|still|now|just|sometimes|already))?\s+(?P<verb>[a-z]+(?:'t)?)\b)?"
+    r"\b(?P<t>[Tt])he user(?P<own>'s)?(?P<others> and others)?(?:(?P<adverb>\s+(?:\w+ly|always|never|often|also|still|now|"
+    r"just|sometimes|already))?\s+(?P<verb>[a-z]+(?:'t)?)\b)?"
 )
 _SECOND = {
     "is": "are",

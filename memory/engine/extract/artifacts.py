@@ -4,6 +4,7 @@ From the assistant's text only. The paper takes at most 8 artifacts; here a list
 "the tenth one" must be found; everything that isn't a list item keeps to 8.
 """
 
+
 from __future__ import annotations
 
 import re
@@ -32,7 +33,8 @@ _STEPS = re.compile(r"\b(?:steps?|instructions|method|procedure|directions)\b", 
 _INGREDIENTS = re.compile(r"\b(?:ingredients|recipe)\b", re.IGNORECASE)
 _DRAFT = re.compile(r"\b(?:write|draft|compose|rewrite|email|e-mail|letter|poem|abstract|paragraph|caption|speech|toast|story|message)\b", re.IGNORECASE)
 _ASKS_FOR = re.compile(
-    r"\b(?:list|give|name|suggest|recommend|write|draft|make|need|propose|outline|what|which|show)\b(?:\s+(?:me|us|a|an|the|some|out|up))*\s+(?P<what>[^.?!,;\n]{3,80})",
+    r"\b(?:list|give|name|suggest|recommend|write|draft|make|need|propose|outline|what|which|show)\b(?:\s+(?:me|us|a|an|the|"
+    r"some|out|up))*\s+(?P<what>[^.?!,;\n]{3,80})",
     re.IGNORECASE,
 )
 

@@ -3,6 +3,7 @@
 Only the user's own acts count, said in the past tense. A dated plan is kept as a plan: neither asserted nor countable.
 """
 
+# ruff: noqa: SIM905 - lists of words read best as text
 from __future__ import annotations
 
 import re
@@ -27,7 +28,8 @@ for _kind, _listed in {
     "media": "watch: read: finish: listen: play: stream: see:saw",
     "cooking": "bake: cook: make:made eat:ate drink:drank brew: roast: feed:fed knead: ferment:",
     "social": "attend: meet:met host: call: invite: celebrate: join: marry:",
-    "work": "write:wrote submit: present: give:gave complete: publish: start: begin:began learn: study:studied practise: practice: rehearse: apply:applied translate: send:sent",
+    "work": "write:wrote submit: present: give:gave complete: publish: start: begin:began learn: study:studied practise: practice: "
+    "rehearse: apply:applied translate: send:sent",
     "home": "clean: repair: fix: paint: plant: build:built install: assemble: hang:hung wash:",
     "health": "sleep:slept weigh: measure: lose:lost gain: win:won break:broke",
 }.items():
@@ -47,25 +49,32 @@ _PAST = "|".join(sorted((form for form, (verb, _) in _VERBS.items() if form != v
 _BASE = "|".join(sorted({verb for verb, _ in _VERBS.values()}, key=len, reverse=True))
 _ADVERBS = r"(?:(?:just|also|already|finally|only|recently|even|then|both|all|once|actually|\w+ly)\s+)*"
 _DONE = re.compile(
-    rf"^(?:(?:.{{0,60}}?,?\s)??(?:i|we)(?:'ve|\s+have|\s+had)?\s+(?P<not>did(?:n't| not)\s+|never\s+|haven't\s+|have not\s+)?{_ADVERBS}|(?=(?-i:[A-Z])))(?P<verb>{_PAST}|(?<=did not )(?:{_BASE})|(?<=didn't )(?:{_BASE}))\b(?P<object>.*)$",
+    rf"^(?:(?:.{{0,60}}?,?\s)??(?:i|we)(?:'ve|\s+have|\s+had)?\s+(?P<not>did(?:n't| not)\s+|never\s+|haven't\s+|"
+    rf"have not\s+)?{_ADVERBS}|(?=(?-i:[A-Z])))(?P<verb>{_PAST}|(?<=did not )(?:{_BASE})|"
+    rf"(?<=didn't )(?:{_BASE}))\b(?P<object>.*)$",
     re.IGNORECASE,
 )
 _PLAN = re.compile(
-    rf"\b(?:i|we)(?:'m|'re|'ll|\s+am|\s+are|\s+will)?\s+(?:going to|plan(?:ning)? to|want to|will|hope to|about to|have to|need to|must|should)?\s*{_ADVERBS}(?P<verb>{_BASE}|(?:{_BASE})ing)\b(?P<object>.*)$",
+    rf"\b(?:i|we)(?:'m|'re|'ll|\s+am|\s+are|\s+will)?\s+(?:going to|plan(?:ning)? to|want to|will|hope to|about to|have to|"
+    rf"need to|must|should)?\s*{_ADVERBS}(?P<verb>{_BASE}|(?:{_BASE})ing)\b(?P<object>.*)$",
     re.IGNORECASE,
 )
 _WORDS = {name: Decimal(n) for n, name in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)}
 _WORDS |= {"a": Decimal(1), "an": Decimal(1), "both": Decimal(2), "dozen": Decimal(12)}
 _COUNTED = re.compile(
-    r"^\s*(?:up\s+)?(?:about\s+|around\s+|another\s+|the\s+|my\s+|our\s+)?(?P<n>\d+(?:[.,]\d+)?|a|an|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|both)\s+(?:more\s+|new\s+|different\s+)?(?P<what>[a-zà-þ][\w-]*(?:\s+[a-zà-þ][\w-]*)?)",
+    r"^\s*(?:up\s+)?(?:about\s+|around\s+|another\s+|the\s+|my\s+|our\s+)?(?P<n>\d+(?:[.,]\d+)?|a|an|one|two|three|four|five|"
+    r"six|seven|eight|nine|ten|eleven|twelve|both)\s+(?:more\s+|new\s+|"
+    r"different\s+)?(?P<what>[a-zà-þ][\w-]*(?:\s+[a-zà-þ][\w-]*)?)",
     re.IGNORECASE,
 )
 _MEASURED = re.compile(
-    r"(?P<n>\d+(?:[.,]\d+)*)\s?(?P<unit>kg|mg|g|km|m|cm|ml|l|miles?|hours?|hrs?|h|minutes?|min|days?|weeks?|nights?|pages?|laps?|%|steps|litres?|liters?|loaves|lbs?|pounds)(?!\w)",
+    r"(?P<n>\d+(?:[.,]\d+)*)\s?(?P<unit>kg|mg|g|km|m|cm|ml|l|miles?|hours?|hrs?|h|minutes?|min|days?|weeks?|nights?|pages?|"
+    r"laps?|%|steps|litres?|liters?|loaves|lbs?|pounds)(?!\w)",
     re.IGNORECASE,
 )
 _STOP = re.compile(
-    r"\s+(?:as|on|at|in|with|for|from|last|this|yesterday|today|because|and|when|while|after|before|during|to|by|which|that|again|already|using|here|there|now|tonight|tomorrow|every|each|over|about)\b|\s+\w+\s+ago\b|[,.;!(]",
+    r"\s+(?:as|on|at|in|with|for|from|last|this|yesterday|today|because|and|when|while|after|before|during|to|by|which|that|"
+    r"again|already|using|here|there|now|tonight|tomorrow|every|each|over|about)\b|\s+\w+\s+ago\b|[,.;!(]",
     re.IGNORECASE,
 )
 _CURRENCY = {
@@ -228,7 +237,9 @@ def _object(words: str) -> str:
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _DAY_MONTH = re.compile(
-    r"\b(?:(?P<d>\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<m>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|(?P<m2>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\s+(?P<d2>\d{1,2})(?:st|nd|rd|th)?)\b(?:,?\s+(?P<y>\d{4}))?",
+    r"\b(?:(?P<d>\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<m>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|"
+    r"(?P<m2>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\s+(?P<d2>\d{1,2})(?:st|nd|rd|"
+    r"th)?)\b(?:,?\s+(?P<y>\d{4}))?",
     re.IGNORECASE,
 )
 _ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")

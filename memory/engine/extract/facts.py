@@ -1,5 +1,6 @@
 """Atomic facts (ARBORMEM §4): one self-contained sentence each, exact values, a slot where only one value can hold."""
 
+
 from __future__ import annotations
 
 import re
@@ -18,28 +19,38 @@ MAX_WORDS = 45
 PATH_LOOKED_AT = 24  # states back along the path whose slots an ellipsis may refer to
 
 _PRONOUN_SUBJECT = re.compile(
-    r"^(?:it|its|that|this|these|those|they|them|their|he|she|his|her|him|there|here|which|who|what|everything|something|nothing|one|both|all of|none of|the (?:first|second|third|last|other|same|former|latter)(?: one)?)\b",
+    r"^(?:it|its|that|this|these|those|they|them|their|he|she|his|her|him|there|here|which|who|what|everything|something|"
+    r"nothing|one|both|all of|none of|the (?:first|second|third|last|other|same|former|latter)(?: one)?)\b",
     re.IGNORECASE,
 )
 _TALK = re.compile(
-    r"\b(?:you|your|yours|yourself)\b|^(?:i|we) (?:see|think so|agree|understand|understood|got it|get it|guess|mean|wonder|have a question|have another question|had a question|know|don't know|don't understand|thought so|was wondering|"
-    r"need help|need your|appreciate|love it|like it|like that|like this|like the idea|am not sure|'m not sure|am curious|look forward|can't wait|hear|am listening|will try|'ll try|'ll do|will do|tried that|did that|am ready|'m ready|am back|'m back|am done|'m done)\b",
+    r"\b(?:you|your|yours|yourself)\b|^(?:i|we) (?:see|think so|agree|understand|understood|got it|get it|guess|mean|wonder|"
+    r"have a question|have another question|had a question|know|don't know|don't understand|thought so|was wondering|"
+    r"need help|need your|appreciate|love it|like it|like that|like this|like the idea|am not sure|'m not sure|am curious|"
+    r"look forward|can't wait|hear|am listening|will try|'ll try|'ll do|will do|tried that|did that|am ready|'m ready|"
+    r"am back|'m back|am done|'m done)\b",
     re.IGNORECASE,
 )
 _SMALL_TALK = re.compile(
-    r"^(?:that|this|it)(?:'s| is| was| sounds| looks| makes| helps| works)\b|^(?:sounds|looks|makes|works|helps|seems)\b|^(?:good|great|nice|happy|merry|perfect|awesome|amazing|excellent|wonderful|lovely|brilliant|cool|fine|sure|exactly|indeed|"
-    r"agreed|right|understood|noted|done|deal|cheers|bye|goodbye|see you|talk (?:soon|later)|same here|me too|no worries|no problem|of course|never mind|nevermind|got it|will do|have a (?:nice|good|great)|take care|well done|makes sense)\b",
+    r"^(?:that|this|it)(?:'s| is| was| sounds| looks| makes| helps| works)\b|^(?:sounds|looks|makes|works|helps|seems)\b|"
+    r"^(?:good|great|nice|happy|merry|perfect|awesome|amazing|excellent|wonderful|lovely|brilliant|cool|fine|sure|exactly|"
+    r"indeed|"
+    r"agreed|right|understood|noted|done|deal|cheers|bye|goodbye|see you|talk (?:soon|later)|same here|me too|no worries|"
+    r"no problem|of course|never mind|nevermind|got it|will do|have a (?:nice|good|great)|take care|well done|makes sense)\b",
     re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(r"\b(?:i|my|mine|me|we|our|ours|us|i'm|i've|i'd|i'll|we're|we've|we'll)\b", re.IGNORECASE)
 _EXACT = re.compile(r"\d|[A-ZÀ-Þ][\w-]+(?:\s+[A-ZÀ-Þ]|['’]s\b)|(?<=\w )[A-ZÀ-Þ][a-zà-þ]+")
 _LASTING = re.compile(
-    r"\b(?:prefer|like|love|hate|dislike|enjoy|avoid|always|never|usually|allergic|intolerant|own|have|has|use|uses|collect|play|speak|study|studied|can't stand|fan of|afraid of|interested in|believe|want|need|decided|agreed|booked|ordered|"
+    r"\b(?:prefer|like|love|hate|dislike|enjoy|avoid|always|never|usually|allergic|intolerant|own|have|has|use|uses|collect|"
+    r"play|speak|study|studied|can't stand|fan of|afraid of|interested in|believe|want|need|decided|agreed|booked|ordered|"
     r"bought|moved|started|stopped|quit|finished|signed|hired|met|visited|keep|keeps|stays?|goes|faces|belongs)\b",
     re.IGNORECASE,
 )
 _FEELING = re.compile(
-    r"^(?:i|we)(?:'m| am|'re| are| feel| was| were)\s+(?:so |very |really |a bit |just |quite |pretty )*(?:happy|sad|glad|tired|excited|nervous|confused|lost|stuck|sorry|grateful|curious|sure|afraid|ready|fine|ok|okay|good|great|back|here|done|bored|hungry|looking|trying|wondering|thinking|asking|working on it|busy)\b(?! (?:to|at|with|allergic))",
+    r"^(?:i|we)(?:'m| am|'re| are| feel| was| were)\s+(?:so |very |really |a bit |just |quite |pretty )*(?:happy|sad|glad|"
+    r"tired|excited|nervous|confused|lost|stuck|sorry|grateful|curious|sure|afraid|ready|fine|ok|okay|good|great|back|here|"
+    r"done|bored|hungry|looking|trying|wondering|thinking|asking|working on it|busy)\b(?! (?:to|at|with|allergic))",
     re.IGNORECASE,
 )
 _OPENING_VERB = re.compile(r"^[A-Z][a-z']+")

@@ -1,5 +1,6 @@
 """How a sentence is meant (stated, planned, supposed, asked, requested), and the user's words told in the third person."""
 
+# ruff: noqa: SIM905 - lists of words read best as text
 from __future__ import annotations
 
 import re
@@ -22,46 +23,64 @@ _CLAUSE = re.compile(
     r"|:\s+(?=(?:leaving|it|we|i|it's|they)\b)|\s+and\s+(?=(?:i|we|my|our)\b)|(?<=[a-z])\s+and\s+(?=the\s+\w+\s+(?:is|are)\b)"
 )
 _LEAD = re.compile(
-    r"^(?:(?:ok(?:ay)?|so|well|right|great|good|perfect|thanks|thank you|cool|nice|yes|yeah|yep|no|hi|hey|hello|oh|ah|and|but|also|anyway|by the way|btw|fyi|actually|sorry|hmm+|good news|bad news|quick update|update|small change|"
-    r"change of plans?|correction|note|remember|please note|just so you know|for the record|one more thing|first|then|finally|as i said)\b(?: again| (?:a lot|so much|very much))?\s*[,.:!–—-]*\s+)+",
+    r"^(?:(?:ok(?:ay)?|so|well|right|great|good|perfect|thanks|thank you|cool|nice|yes|yeah|yep|no|hi|hey|hello|oh|ah|and|"
+    r"but|also|anyway|by the way|btw|fyi|actually|sorry|hmm+|good news|bad news|quick update|update|small change|"
+    r"change of plans?|correction|note|remember|please note|just so you know|for the record|one more thing|first|then|"
+    r"finally|as i said)\b(?: again| (?:a lot|so much|very much))?\s*[,.:!–—-]*\s+)+",
     re.IGNORECASE,
 )
 _REMEMBER = re.compile(r"^(?:please\s+)?(?:remember|note|keep in mind|don't forget)\s+(?:that\s+)?(?=\w+\s)", re.IGNORECASE)
 
 _ASKED = re.compile(
-    r"[?？؟]\s*[\"'”’)]*$|[吗呢か]$|^(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|am|do|does|did|can|could|would|will|shall|should|may|might|has|have|had)\b(?!['’]s say)"
-    r"(?!\s+(?:been|gone)\b)|\b(?:i wonder|i was wondering|i'm wondering|do you know|any idea|not sure (?:if|whether|what|which|how|when|where|who|about)|(?:don't|do not) know (?:if|whether|what|which|how|when|where|who|why))\b",
+    r"[?？؟]\s*[\"'”’)]*$|[吗呢か]$|^(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|am|do|does|did|can|could|"
+    r"would|will|shall|should|may|might|has|have|had)\b(?!['’]s say)"
+    r"(?!\s+(?:been|gone)\b)|\b(?:i wonder|i was wondering|i'm wondering|do you know|any idea|not sure (?:if|whether|what|"
+    r"which|how|when|where|who|about)|(?:don't|do not) know (?:if|whether|what|which|how|when|where|who|why))\b",
     re.IGNORECASE,
 )
 _SUPPOSED = re.compile(
-    r"\b(?:if|unless|suppose|supposing|imagine|pretend|assuming|hypothetically|maybe|perhaps|possibly|might|could|would|wouldn't|'d|probably|apparently|supposedly|i guess|i think about|thinking (?:of|about)|considering|"
+    r"\b(?:if|unless|suppose|supposing|imagine|pretend|assuming|hypothetically|maybe|perhaps|possibly|might|could|would|"
+    r"wouldn't|'d|probably|apparently|supposedly|i guess|i think about|thinking (?:of|about)|considering|"
     r"toying with|wish|in theory|let's pretend|for example|e\.g|say i|what if|or so|if only|likely|unlikely|rumou?r|allegedly|seems? (?:like|to)|either)\b",
     re.IGNORECASE,
 )
 _HEDGED_FINE = re.compile(r"\b(?:would like|'d like|i'd love|could(?:n't| not))\b", re.IGNORECASE)
 _PLANNED = re.compile(
-    r"\b(?:going to|gonna|will|won't|'ll|shall|plan(?:s|ning)? (?:to|on|for)|want(?:s)? to|would like|'d like|'d love|hop(?:e|es|ing) (?:to|for)|intend(?:s|ing)? to|aim(?:s|ing)? to|need(?:s)? to|have to|has to|must|should|"
-    r"ought to|about to|looking forward|can't wait|dream of|considering|supposed to|meant to|trying to decide|let's (?!say|make|go with|keep|stick|take|settle)|we should|due to (?:start|begin)|expect(?:s|ing)? to|werde[nt]?|je vais|vamos a|voy a)\b",
+    r"\b(?:going to|gonna|will|won't|'ll|shall|plan(?:s|ning)? (?:to|on|for)|want(?:s)? to|would like|'d like|'d love|"
+    r"hop(?:e|es|ing) (?:to|for)|intend(?:s|ing)? to|aim(?:s|ing)? to|need(?:s)? to|have to|has to|must|should|"
+    r"ought to|about to|looking forward|can't wait|dream of|considering|supposed to|meant to|trying to decide|let's (?!say|"
+    r"make|go with|keep|stick|take|settle)|we should|due to (?:start|begin)|expect(?:s|ing)? to|werde[nt]?|je vais|vamos a|"
+    r"voy a)\b",
     re.IGNORECASE,
 )
 _REQUESTED = re.compile(
-    r"^(?:please\s+|can you\s+|could you\s+|now\s+|just\s+|kindly\s+|ok(?:ay)?,?\s+)*(?:write|give|list|tell|show|help|explain|describe|summari[sz]e|translate|rewrite|draft|suggest|recommend|compare|find|generate|create|propose|"
-    r"remind|continue|go on|go ahead|elaborate|expand|shorten|fix|check|review|add|remove|delete|forget|ignore|answer|repeat|sort|order|rank|design|build|plan|outline|brainstorm|calculate|compute|convert|define|read|make me|make (?:a|an|the|this|that|some)|"
-    r"give me|let me know|tell me|show me|act as|imagine|pretend|think|consider|use|try|start|stop|keep going|proofread|polish|edit|format|turn|put|say|come up|pick|choose|call it a day|walk me|teach|provide|analy[sz]e|evaluate|schreib|gib|erkläre|écris|donne|explique|escribe|dame|explica)\b",
+    r"^(?:please\s+|can you\s+|could you\s+|now\s+|just\s+|kindly\s+|ok(?:ay)?,?\s+)*(?:write|give|list|tell|show|help|"
+    r"explain|describe|summari[sz]e|translate|rewrite|draft|suggest|recommend|compare|find|generate|create|propose|"
+    r"remind|continue|go on|go ahead|elaborate|expand|shorten|fix|check|review|add|remove|delete|forget|ignore|answer|repeat|"
+    r"sort|order|rank|design|build|plan|outline|brainstorm|calculate|compute|convert|define|read|make me|make (?:a|an|the|"
+    r"this|that|some)|"
+    r"give me|let me know|tell me|show me|act as|imagine|pretend|think|consider|use|try|start|stop|keep going|proofread|"
+    r"polish|edit|format|turn|put|say|come up|pick|choose|call it a day|walk me|teach|provide|analy[sz]e|evaluate|schreib|"
+    r"gib|erkläre|écris|donne|explique|escribe|dame|explica)\b",
     re.IGNORECASE,
 )
 # Imperatives that settle a value: the user decides, nobody is asked for work.
 DECIDING = re.compile(
-    r"^(?:then\s+|please\s+|ok(?:ay)?,?\s+|and\s+|let's\s+|let us\s+|so\s+)*(?:make it|make that|change|move|set|raise|lower|increase|decrease|push|bring|switch|update|say|go with|call it|put)\b",
+    r"^(?:then\s+|please\s+|ok(?:ay)?,?\s+|and\s+|let's\s+|let us\s+|so\s+)*(?:make it|make that|change|move|set|raise|lower|"
+    r"increase|decrease|push|bring|switch|update|say|go with|call it|put)\b",
     re.IGNORECASE,
 )
 
 _ENGLISH = frozenset(
-    "the a an i my we our is are was were to of in on for with and it that this have has at from be not but you your he she they as by so will me us just now about there been had do don't".split()
+    """the a an i my we our is are was were to of in on for with and it that this have has at from be not but you your he she they as by so will me
+    us just now about there been had do don't""".split()
 )
 _OTHERS = frozenset(
-    """der die das und ich ist nicht ein eine mein meine wir für mit den dem auf zu im bin habe le la les des et je est mon ma nous pour avec dans du une pas que el los las y mi es un una en con por para
-    il di che e sono mio ho della per non o os as eu meu minha é do da não em um uma het een en ik mijn van jag och min är на и в я мой не что это с del al se su lo muy pero como estoy soy tengo mais oder aber wie sind war suis sont avons très estou tenho sono siamo abbiamo""".split()
+    """der die das und ich ist nicht ein eine mein meine wir für mit den dem auf zu im bin habe le la les des et je est mon ma nous pour avec
+    dans du une pas que el los las y mi es un una en con por para
+    il di che e sono mio ho della per non o os as eu meu minha é do da não em um uma het een en ik mijn van jag och min är на и в я мой не что
+    это с del al se su lo muy pero como estoy soy tengo mais oder aber wie sind war suis sont avons très estou tenho sono siamo
+    abbiamo""".split()
 )  # fmt: skip
 
 
@@ -134,13 +153,16 @@ def strip_lead(sentence: str) -> str:
 
 _IRREGULAR = {"am": "is", "are": "is", "have": "has", "do": "does", "don't": "doesn't", "haven't": "hasn't", "aren't": "isn't", "go": "goes"}
 _PAST = frozenset(
-    """was were had did went bought ran got saw took made came ate paid spent lost found met said told gave left felt kept began wrote read put set cut sold sent drove flew chose broke built brought caught drank forgot grew
-    heard held knew led lent rode sang slept spoke stood swam taught thought threw understood woke wore won hit hurt let cost quit shut split spread rang drew fed fell fought hid laid lit rose shook shot showed sank sat stole stuck
+    """was were had did went bought ran got saw took made came ate paid spent lost found met said told gave left felt kept began wrote read put
+    set cut sold sent drove flew chose broke built brought caught drank forgot grew
+    heard held knew led lent rode sang slept spoke stood swam taught thought threw understood woke wore won hit hurt let cost quit shut split
+    spread rang drew fed fell fought hid laid lit rose shook shot showed sank sat stole stuck
     swept tore became began dealt dug hung meant proved sought shone wound couldn't didn't wasn't hadn't weren't""".split()
 )
 _MODAL = frozenset("will would can could may might must shall should won't can't cannot shouldn't wouldn't used need'll 'll 'd".split())
 _ADVERB = frozenset(
-    "always usually really also just now still currently never often sometimes already finally recently only mostly actually normally absolutely both all".split()
+    """always usually really also just now still currently never often sometimes already finally recently only mostly actually normally absolutely
+    both all""".split()
 )
 _CONTRACTED = {
     "i'm": "I am",
@@ -158,7 +180,7 @@ _SECOND_VERB = re.compile(r"\b(and|but)\s+(work|live|play|like|love|prefer|drink
 def third_person(sentence: str) -> str:
     """The user's sentence told about them: “I live in Porto and my sister …” → “The user lives in Porto and the user's sister …”."""
     text = re.sub(r"\b(?:i'm|i've|i'll|i'd|we're|we've|we'll|we'd)\b", lambda match: _CONTRACTED[match.group().lower()], sentence, flags=re.IGNORECASE)
-    text = re.sub(r"\bI((?:\s+\w+ly|\s+(?:%s))*)\s+([\w']+)" % "|".join(sorted(_ADVERB)), lambda m: f"the user{m[1]} {_agree(m[2])}", text)
+    text = re.sub(rf"\bI((?:\s+\w+ly|\s+(?:{'|'.join(sorted(_ADVERB))}))*)\s+([\w']+)", lambda m: f"the user{m[1]} {_agree(m[2])}", text)
     text = re.sub(r"\bI\b", "the user", text)
     text = re.sub(r"\b(?:my|our)\b", "the user's", text, flags=re.IGNORECASE)
     text = re.sub(r"\bmine\b|\bours\b", "the user's", text, flags=re.IGNORECASE)

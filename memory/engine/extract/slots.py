@@ -4,6 +4,7 @@ A value without its attribute (“make it €21,500”, “12 March instead”) 
 assistant had just asked for. Where neither helps nothing is said: a wrong slot would replace a right value.
 """
 
+# ruff: noqa: SIM905 - lists of words read best as text
 from __future__ import annotations
 
 import re
@@ -53,36 +54,48 @@ _WHO = r"(?:i|we)(?:'ve|'m|'re| have| am| are)?"
 _PERSONAL: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (attribute, re.compile(pattern))
     for attribute, pattern in (
-        ("home_city", rf"(?i:\b{_WHO}\s+(?:(?:just|recently|now|finally|currently|also|still)\s+)*(?:live[ds]?|living|based|settled|moved|relocated)\s+(?:back\s+)?(?:in|to|near)\s+){_PLACE}"),
+        ("home_city", rf"(?i:\b{_WHO}\s+(?:(?:just|recently|now|finally|currently|also|still)\s+)*(?:live[ds]?|living|based|settled|moved|"
+rf"relocated)\s+(?:back\s+)?(?:in|to|near)\s+){_PLACE}"),
         ("home_city", rf"(?i:^moved\s+(?:back\s+)?to\s+){_PLACE}"),
         ("hometown", rf"(?i:\b{_WHO}\s+(?:originally\s+)?(?:from|grew up in|was born in|were born in)\s+){_PLACE}"),
-        ("workplace", r"(?i:\bi(?:'m|'ve| have| am)?\s+(?:(?:just|recently|now|currently|also|still)\s+)*(?:work|working|started(?: (?:a new job|working|work))?|joined|employed)\s+(?:(?:at|for|with)\s+)?(?:the\s+)?)(?P<v>[A-ZÀ-Þ][\w&'’.-]*(?:\s+(?:&\s+|of\s+|and\s+)?[A-ZÀ-Þ][\w&'’.-]*){0,3})"),
+        ("workplace", r"(?i:\bi(?:'m|'ve| have| am)?\s+(?:(?:just|recently|now|currently|also|still)\s+)*(?:work|working|"
+r"started(?: (?:a new job|working|work))?|joined|employed)\s+(?:(?:at|for|"
+r"with)\s+)?(?:the\s+)?)(?P<v>[A-ZÀ-Þ][\w&'’.-]*(?:\s+(?:&\s+|of\s+|and\s+)?[A-ZÀ-Þ][\w&'’.-]*){0,3})"),
         ("workplace", r"(?i:\bmy (?:new |current )?(?:employer|workplace) is\s+(?:now\s+)?(?:the\s+)?)(?P<v>[A-ZÀ-Þ][\w&'’.-]*(?:\s+[A-ZÀ-Þ][\w&'’.-]*){0,3})"),
-        ("job", r"(?i:\bi(?:'m|\s+now|\s+currently)?\s+work(?:ing)?\s+as\s+(?:an?\s+|the\s+)?)(?P<v>[a-zA-Z][\w -]{2,40}?)(?=\s+(?:at|for|in|with|and|since|now)\b|[,.;!]|$)"),
+        ("job", r"(?i:\bi(?:'m|\s+now|\s+currently)?\s+work(?:ing)?\s+as\s+(?:an?\s+|the\s+)?)(?P<v>[a-zA-Z][\w -]{2,40}?)(?=\s+(?:at|"
+r"for|in|with|and|since|now)\b|[,.;!]|$)"),
         ("name", r"(?i:\b(?:my name is|call me|my name's|i go by)\s+)(?P<v>[A-ZÀ-Þ][\w'’-]*(?:\s+[A-ZÀ-Þ][\w'’-]*){0,2})"),
         ("age", r"(?i:\bi(?:'m| am| just turned| turned)\s+(?:now\s+)?)(?P<v>\d{1,3})(?=\s+(?i:years old|now|last|this|today)\b|[,.!]|$)"),
         ("birthday", rf"(?i:\bmy birthday is\s+(?:on\s+)?)(?P<v>(?i:{values.DATE}|[A-Z]\w+))"),
         ("phone number", rf"(?i:\bmy (?:new |mobile |cell )*(?:phone|number|mobile|cell)(?: number)? is\s+(?:now\s+)?)(?P<v>{values.PHONE})"),
         ("email", rf"(?i:\bmy (?:new )?e-?mail(?: address)? is\s+(?:now\s+)?)(?P<v>{values.EMAIL})"),
-        ("dietary_pref", r"(?i:\bi(?:'m| am|'ve become| have become| became| went)\s+(?:now\s+|(?:a |an )(?:strict )?)?)(?P<v>(?i:vegetarian|vegan|pescatarian|gluten[- ]free|lactose intolerant|flexitarian))\b"),
+        ("dietary_pref", r"(?i:\bi(?:'m| am|'ve become| have become| became| went)\s+(?:now\s+|(?:a |an )(?:strict )?)?)(?P<v>(?i:vegetarian|"
+r"vegan|pescatarian|gluten[- ]free|lactose intolerant|flexitarian))\b"),
     )
 )  # fmt: skip
 _FAVORITE = re.compile(
-    r"(?i:\b(?:my|our) (?:new |all-time |current )*favou?rite (?P<x>[a-z]+(?: [a-z]+)?) (?:is|are)(?: now| still)? )(?P<v>[^,.;!]{2,60}?)(?=\s+(?:now|because|since|and|but)\b|[,.;!]|$)"
+    r"(?i:\b(?:my|our) (?:new |all-time |current )*favou?rite (?P<x>[a-z]+(?: [a-z]+)?) (?:is|are)(?: now|"
+    r" still)? )(?P<v>[^,.;!]{2,60}?)(?=\s+(?:now|because|since|and|but)\b|[,.;!]|$)"
 )
 _CALLED = re.compile(
-    r"(?i:\b(?:my|our) (?:new |little |older |younger |elder |big )*(?P<x>[a-z]+)(?:'s name is| is called| is named|'s called|, called| named|, named) )(?P<v>[A-ZÀ-Þ][\w'’-]*(?: [A-ZÀ-Þ][\w'’-]*)?)"
+    r"(?i:\b(?:my|our) (?:new |little |older |younger |elder |big )*(?P<x>[a-z]+)(?:'s name is| is called| is named|"
+    r"'s called|, called| named|, named) )(?P<v>[A-ZÀ-Þ][\w'’-]*(?: [A-ZÀ-Þ][\w'’-]*)?)"
 )
 
 _ELSEWHERE: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (attribute, re.compile(pattern))
     for attribute, pattern in (
-        ("home_city", rf"(?i:\bich (?:wohne|lebe)(?: jetzt)? in |\bich bin nach |\bj'habite(?: maintenant)? à |\bje vis à |\bj'ai déménagé à |\bvivo(?: ahora)? en |\bme mudé a |\bvivo a |\babito a |\bmoro em )(?:nach )?{_PLACE}"),
+        ("home_city", rf"(?i:\bich (?:wohne|lebe)(?: jetzt)? in |\bich bin nach |\bj'habite(?: maintenant)? à |\bje vis à |\bj'ai déménagé à |"
+rf"\bvivo(?: ahora)? en |\bme mudé a |\bvivo a |\babito a |\bmoro em )(?:nach )?{_PLACE}"),
         ("home_city", r"我(?:现在)?住在(?P<v>[^，。！？\s]{1,12})|私は(?P<v2>[^、。！？\s]{1,12})に住んで"),
-        ("name", r"(?i:\bich heiße |\bmein name ist |\bje m'appelle |\bme llamo |\bmi nombre es |\bmi chiamo |\bme chamo |\bmeu nome é )(?P<v>[A-ZÀ-Þ][\w'’-]*(?: [A-ZÀ-Þ][\w'’-]*)?)"),
+        ("name", r"(?i:\bich heiße |\bmein name ist |\bje m'appelle |\bme llamo |\bmi nombre es |\bmi chiamo |\bme chamo |"
+r"\bmeu nome é )(?P<v>[A-ZÀ-Þ][\w'’-]*(?: [A-ZÀ-Þ][\w'’-]*)?)"),
         ("name", r"我(?:叫|的名字是)(?P<v>[^，。！？\s]{1,12})|私の名前は(?P<v2>[^、。！？\s]{1,12}?)です"),
-        ("workplace", r"(?i:\bich arbeite(?: jetzt)? (?:bei|für) |\bje travaille (?:chez|pour) |\btrabajo (?:en|para) |\blavoro (?:presso|per) |\btrabalho (?:na|no|em) )(?P<v>[A-ZÀ-Þ][\w&'’.-]*(?:\s+[A-ZÀ-Þ][\w&'’.-]*){0,2})"),
-        ("budget", rf"(?i:\b(?:das|unser|mein) budget (?:ist|beträgt|liegt)(?: jetzt)?(?: bei)? |\b(?:le|notre|mon) budget est(?: maintenant)?(?: de)? |\b(?:el|nuestro|mi) presupuesto es(?: ahora)?(?: de)? |\bil (?:mio |nostro )?budget è(?: di)? )(?P<v>(?i:{values.MONEY}))"),
+        ("workplace", r"(?i:\bich arbeite(?: jetzt)? (?:bei|für) |\bje travaille (?:chez|pour) |\btrabajo (?:en|para) |\blavoro (?:presso|"
+r"per) |\btrabalho (?:na|no|em) )(?P<v>[A-ZÀ-Þ][\w&'’.-]*(?:\s+[A-ZÀ-Þ][\w&'’.-]*){0,2})"),
+        ("budget", rf"(?i:\b(?:das|unser|mein) budget (?:ist|beträgt|liegt)(?: jetzt)?(?: bei)? |\b(?:le|notre|"
+rf"mon) budget est(?: maintenant)?(?: de)? |\b(?:el|nuestro|mi) presupuesto es(?: ahora)?(?: de)? |\bil (?:mio |"
+rf"nostro )?budget è(?: di)? )(?P<v>(?i:{values.MONEY}))"),
     )
 )  # fmt: skip
 
@@ -91,27 +104,40 @@ _ELSEWHERE: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 _OWNER = r"(?:[Mm]y|[Oo]ur|[Tt]he|[Hh]is|[Hh]er|[Tt]heir|[Tt]his|[A-ZÀ-Þ][\w-]+(?:'s|s'))"
 _NP = rf"(?P<np>{_OWNER}(?:\s+[\w&'/-]+){{1,7}}?|[A-Za-z][\w-]*(?:\s+(?:of|for|from)\s+{_OWNER}?)?(?:\s+[\w'-]+){{0,3}}?)"
 _COPULA = re.compile(
-    rf"^{_NP}(?:\s+(?:is|are|=|stays|remains|comes to|came to|will be|is set|has been set|was set|stands|costs?|weighs?|takes?|starts?|begins?|ends?|opens?|closes|lasts?|leaves?|departs?|arrives?|runs?)|:|\s*=)\s+(?P<v>.+)$"
+    rf"^{_NP}(?:\s+(?:is|are|=|stays|remains|comes to|came to|will be|is set|has been set|was set|stands|costs?|weighs?|"
+    rf"takes?|starts?|begins?|ends?|opens?|closes|lasts?|leaves?|departs?|arrives?|runs?)|:|\s*=)\s+(?P<v>.+)$"
 )
 _CHANGED = re.compile(
-    rf"^{_NP}\s+(?:(?:has|have|had|was|were|is|are|got|been|being|just|now)\s+)*(?:moved|changed|postponed|delayed|pushed|brought forward|shifted|rescheduled|raised|increased|reduced|lowered|cut|dropped|fallen|fell|went up|gone up|gone down|"
-    rf"went down|risen|rose|switched|updated|extended|bumped|grew|grown|shrunk)(?:\s+(?:back|up|down|out|forward))?(?:\s+from\s+.+?)?\s+(?:to|till|until)\s+(?P<v>.+)$"
+    rf"^{_NP}\s+(?:(?:has|have|had|was|were|is|are|got|been|being|just|now)\s+)*(?:moved|changed|postponed|delayed|pushed|"
+    rf"brought forward|shifted|rescheduled|raised|increased|reduced|lowered|cut|dropped|fallen|fell|went up|gone up|gone down|"
+    rf""
+    rf"went down|risen|rose|switched|updated|extended|bumped|grew|grown|shrunk)(?:\s+(?:back|up|down|out|"
+    rf"forward))?(?:\s+from\s+.+?)?\s+(?:to|till|until)\s+(?P<v>.+)$"
 )
 _CHANGE = re.compile(
-    r"^(?:(?:let's|please|we|i|we've|i've|i have|we have|they|they've)\s+(?:just\s+)?)?(?:change[d]?|move[d]?|set|raise[d]?|lower(?:ed)?|increase[d]?|decrease[d]?|reduce[d]?|cut|push(?:ed)?|bring|brought|switch(?:ed)?|update[d]?|"
-    r"postpone[d]?|reschedule[d]?|shift(?:ed)?|extend(?:ed)?|bump(?:ed)?|put)\s+(?P<np>(?:the|my|our|[A-Z][\w-]+'s)(?:\s+[\w'-]+){1,6}?)(?:\s+(?:up|down|back|forward))?(?:\s+from\s+.+?)?\s+(?:to|till|until|at)\s+(?P<v>.+)$",
+    r"^(?:(?:let's|please|we|i|we've|i've|i have|we have|they|they've)\s+(?:just\s+)?)?(?:change[d]?|move[d]?|set|raise[d]?|"
+    r"lower(?:ed)?|increase[d]?|decrease[d]?|reduce[d]?|cut|push(?:ed)?|bring|brought|switch(?:ed)?|update[d]?|"
+    r"postpone[d]?|reschedule[d]?|shift(?:ed)?|extend(?:ed)?|bump(?:ed)?|put)\s+(?P<np>(?:the|my|our|"
+    r"[A-Z][\w-]+'s)(?:\s+[\w'-]+){1,6}?)(?:\s+(?:up|down|back|forward))?(?:\s+from\s+.+?)?\s+(?:to|till|until|"
+    r"at)\s+(?P<v>.+)$",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(
-    rf"(?P<who>[A-ZÀ-Þ][\w&-]+(?:\s+(?:&\s+)?[A-ZÀ-Þ][\w&-]+){{0,2}})(?:'s\s+(?:new\s+|revised\s+|final\s+)?(?:quote|offer|estimate|bid)\s+(?:is|was|came in at|comes to)|\s+(?:now\s+|has\s+|have\s+)?(?:quoted|quotes|asks|charges|offered|offers|wants)"
+    rf"(?P<who>[A-ZÀ-Þ][\w&-]+(?:\s+(?:&\s+)?[A-ZÀ-Þ][\w&-]+){{0,2}})(?:'s\s+(?:new\s+|revised\s+|final\s+)?(?:quote|offer|"
+    rf"estimate|bid)\s+(?:is|was|came in at|comes to)|\s+(?:now\s+|has\s+|have\s+)?(?:quoted|quotes|asks|charges|offered|"
+    rf"offers|wants)"
     rf"(?:\s+(?:us|me|for))?|\s+came\s+(?:back|in)\s+(?:with|at))\s+(?:now\s+|a\s+price\s+of\s+)?(?P<v>(?i:{values.MONEY}))(?P<rest>.*)$"
 )
 _QUOTE_FROM = re.compile(
-    rf"(?i:\b(?:quote|offer|estimate|bid)\s+(?:from|by)\s+)(?P<who>[A-ZÀ-Þ][\w&-]+(?:\s+[A-ZÀ-Þ][\w&-]+){{0,2}})\s+(?:is|was|came (?:in|back) at|comes to|:)\s+(?:now\s+)?(?P<v>(?i:{values.MONEY}))(?P<rest>.*)$"
+    rf"(?i:\b(?:quote|offer|estimate|bid)\s+(?:from|by)\s+)(?P<who>[A-ZÀ-Þ][\w&-]+(?:\s+[A-ZÀ-Þ][\w&-]+){{0,2}})\s+(?:is|was|"
+    rf"came (?:in|back) at|comes to|:)\s+(?:now\s+)?(?P<v>(?i:{values.MONEY}))(?P<rest>.*)$"
 )
 _LEAVING = re.compile(
-    rf"^(?:(?P<who>we|i|they|he|she|(?:my|our|the)\s+\w+(?:\s+\w+)?|[A-ZÀ-Þ][\w-]+(?:\s+and\s+[A-Z]\w+)?)(?:'re|'m|'s|'ll|\s+are|\s+is|\s+am|\s+will|\s+now)*\s+)?(?P<verb>leav(?:e|es|ing)|depart(?:s|ing)?|fly(?:ing)?|flies|set(?:s|ting)? off|"
-    rf"arriv(?:e|es|ing)|com(?:e|es|ing) (?:back|home)|return(?:s|ing)?|land(?:s|ing)?)\s+(?:out\s+|home\s+|for\s+\S+\s+|to\s+\S+\s+|from\s+\S+\s+)?(?:on\s+|already\s+|now\s+|at\s+)*(?P<v>(?:{values.DATE}|{values.TIME}).*)$",
+    rf"^(?:(?P<who>we|i|they|he|she|(?:my|our|the)\s+\w+(?:\s+\w+)?|[A-ZÀ-Þ][\w-]+(?:\s+and\s+[A-Z]\w+)?)(?:'re|'m|'s|'ll|"
+    rf"\s+are|\s+is|\s+am|\s+will|\s+now)*\s+)?(?P<verb>leav(?:e|es|ing)|depart(?:s|ing)?|fly(?:ing)?|flies|set(?:s|"
+    rf"ting)? off|"
+    rf"arriv(?:e|es|ing)|com(?:e|es|ing) (?:back|home)|return(?:s|ing)?|land(?:s|ing)?)\s+(?:out\s+|home\s+|for\s+\S+\s+|"
+    rf"to\s+\S+\s+|from\s+\S+\s+)?(?:on\s+|already\s+|now\s+|at\s+)*(?P<v>(?:{values.DATE}|{values.TIME}).*)$",
     re.IGNORECASE,
 )
 _HAVING = re.compile(
@@ -119,13 +145,18 @@ _HAVING = re.compile(
     re.IGNORECASE,
 )
 _DECIDED = re.compile(
-    r"^(?:we|i)(?:'ve|'re|'m|\s+have|\s+are|\s+am)?\s+(?:finally\s+|now\s+|just\s+)*(?:decided on|chose|picked|went with|settled on|going with|took|opted for|agreed on|chosen|sticking with|go with)\s+"
-    r"(?P<v>[^.;!?]{2,60}?)\s+(?:for|as)\s+(?P<np>(?:the|our|my)\s+[\w' -]{2,30})$|^(?:for|as)\s+(?P<np2>(?:the|our|my)\s+[\w' -]{2,30}?),?\s+(?:we|i)(?:'ve|'re|\s+have|\s+are)?\s+(?:decided on|chose|picked|went with|settled on|going with|take|took|opted for)\s+(?P<v2>[^.;!?]{2,60})$"
+    r"^(?:we|i)(?:'ve|'re|'m|\s+have|\s+are|\s+am)?\s+(?:finally\s+|now\s+|just\s+)*(?:decided on|chose|picked|went with|"
+    r"settled on|going with|took|opted for|agreed on|chosen|sticking with|go with)\s+"
+    r"(?P<v>[^.;!?]{2,60}?)\s+(?:for|as)\s+(?P<np>(?:the|our|my)\s+[\w' -]{2,30})$|^(?:for|as)\s+(?P<np2>(?:the|our|"
+    r"my)\s+[\w' -]{2,30}?),?\s+(?:we|i)(?:'ve|'re|\s+have|\s+are)?\s+(?:decided on|chose|picked|went with|settled on|"
+    r"going with|take|took|opted for)\s+(?P<v2>[^.;!?]{2,60})$"
     r"|^(?:we|i)(?:'ve|\s+have)?\s+decided on (?P<np3>(?:the|our|my)\s+[\w' -]{2,30}):\s*(?P<v3>.{2,60})$",
     re.IGNORECASE,
 )
 _ELLIPSIS = re.compile(
-    r"^(?:(?:then|please|ok|now|so|let's|let us|we'll|i'd say|we|and)\s+)*(?:make (?:it|that)|call it|say|go with|(?:it|that)(?:'s|\s+is|\s+has|\s+was)?\s+(?:now|been\s+)?(?:\s*(?:moved|changed|raised|pushed|postponed|gone up|rescheduled)(?:\s+\w+)?\s+to)?|we're now at|we are now at|raise it to|"
+    r"^(?:(?:then|please|ok|now|so|let's|let us|we'll|i'd say|we|and)\s+)*(?:make (?:it|that)|call it|say|go with|(?:it|"
+    r"that)(?:'s|\s+is|\s+has|\s+was)?\s+(?:now|been\s+)?(?:\s*(?:moved|changed|raised|pushed|postponed|gone up|"
+    r"rescheduled)(?:\s+\w+)?\s+to)?|we're now at|we are now at|raise it to|"
     r"change (?:it|that) to|move (?:it|that) to|put it at|set it (?:to|at)|push it (?:back )?to|not .{2,30}?(?:,| but))\s+(?P<v>.+)$",
     re.IGNORECASE,
 )
@@ -134,20 +165,26 @@ _BARE = re.compile(r"^(?P<v>.+?)\s*,?\s+(?:instead|then|now|after all|it is|not\
 
 _MONEY_NAMES = frozenset("budget price cost quote fee deposit rent salary offer estimate fare total bill mortgage tuition income wage".split())
 _NAMES = frozenset(
-    """name hotel airline venue family host teacher doctor dentist boss manager colour color material title theme nickname employer company address location city seat platform gate contact fitter plumber electrician supplier
-    model brand language school destination course flight train bus restaurant keynote speaker room carrier insurer landlord neighbour flour topic format airport station username handle mentor coach worktop""".split()
+    """name hotel airline venue family host teacher doctor dentist boss manager colour color material title theme nickname employer company
+    address location city seat platform gate contact fitter plumber electrician supplier
+    model brand language school destination course flight train bus restaurant keynote speaker room carrier insurer landlord neighbour flour
+    topic format airport station username handle mentor coach worktop""".split()
 )
-_COUNTED = frozenset("number size age count code room gate seat platform coach bus line floor flight train extension page chapter version score".split())
+_COUNTED = frozenset("""number size age count code room gate seat platform coach bus line floor flight train extension page chapter version score""".split())
 _NO_ATTRIBUTE = frozenset(
-    """thing problem issue question answer idea point reason weather it that this there he she they one what who which everything something anything nothing fact truth news way time rest difference i we you here today tomorrow yesterday
+    """thing problem issue question answer idea point reason weather it that this there he she they one what who which everything something
+    anything nothing fact truth news way time rest difference i we you here today tomorrow yesterday
     all some most others both day week month year other same morning evening afternoon""".split()
 )
 _MODIFIERS = frozenset(
-    "new current total overall final latest updated original exact whole maximum max full actual real revised entire first next own general main official planned agreed my our the".split()
+    """new current total overall final latest updated original exact whole maximum max full actual real revised entire first next own general main
+    official planned agreed my our the""".split()
 )
 _ADJECTIVES = frozenset(
-    """very not too so great good fine ready broken tight late early there here nice bad small big huge important really quite almost more less still done wrong right easy hard cheap expensive free full empty open closed ok okay okayish
-    lovely beautiful a an same different better worse enough gone missing possible clear unclear sure just only also that what how why when where if because like about""".split()
+    """very not too so great good fine ready broken tight late early there here nice bad small big huge important really quite almost more less
+    still done wrong right easy hard cheap expensive free full empty open closed ok okay okayish
+    lovely beautiful a an same different better worse enough gone missing possible clear unclear sure just only also that what how why when
+    where if because like about""".split()
 )
 _FOR_TYPE: dict[ValueType, str] = {"money": "price", "date": "date", "time": "time"}
 _UNIT_NAMES = (
@@ -164,7 +201,8 @@ _REST_DROPPED = re.compile(r"^[\s,]*(?:instead|not|please|from|rather|after all|
 _REST_OPENING = re.compile(r"^\s*(?:now|then)\b\s*", re.IGNORECASE)
 _CORRECTION = re.compile(r"^(?:no|nope|actually|sorry|correction|wait|oops|rather|i mean)\b", re.IGNORECASE)
 _RELATIONS = frozenset(
-    """sister brother mother mum mom father dad wife husband partner girlfriend boyfriend son daughter kid child aunt uncle cousin niece nephew grandmother grandma grandfather grandpa friend boss colleague manager neighbour neighbor
+    """sister brother mother mum mom father dad wife husband partner girlfriend boyfriend son daughter kid child aunt uncle cousin niece nephew
+    grandmother grandma grandfather grandpa friend boss colleague manager neighbour neighbor
     roommate flatmate landlord teacher doctor dog cat""".split()
 )
 _SAME_KIND: dict[ValueType, set[ValueType]] = {
@@ -370,7 +408,8 @@ def _rest(text: str) -> str:
 
 
 _ASKING = re.compile(
-    rf"\b(?:what(?:'s| is| are| would be)?|how much|which|when)\b[^.?!]*?\b(?P<x>{'|'.join(sorted(_MONEY_NAMES))}|deadline|departure date|start date|date|appointment|meeting)\b[^.?!]*\?",
+    rf"\b(?:what(?:'s| is| are| would be)?|how much|which|when)\b[^.?!]*?\b(?P<x>{'|'.join(sorted(_MONEY_NAMES))}|deadline|"
+    rf"departure date|start date|date|appointment|meeting)\b[^.?!]*\?",
     re.IGNORECASE,
 )
 

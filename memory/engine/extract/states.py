@@ -1,5 +1,6 @@
 """Mutable states (ARBORMEM §4): values under canonical keys that change over a life, such as home_city."""
 
+# ruff: noqa: SIM905 - lists of words read best as text
 from __future__ import annotations
 
 import re
@@ -31,10 +32,15 @@ _KEYS = {
 _ALIASES = {"favorite_film": "favorite_movie", "favorite_dish": "favorite_food"}
 _PETS = frozenset("dog cat puppy kitten parrot hamster rabbit horse tortoise budgie pony bunny".split())
 _PET = re.compile(r"(?i:\b(?:my|our) (?P<x>dog|cat|puppy|kitten|parrot|hamster|rabbit|horse|tortoise|budgie|pony|bunny),? )(?P<v>[A-ZÀ-Þ][\w'’-]+)")
-_HOBBY = re.compile(r"(?i:\bi(?:'ve| have)? (?:recently |just |also |still )?(?:took up|taken up|started|play|do|go) )(?P<v>(?i:pottery|climbing|bouldering|knitting|chess|piano|(?:the )?(?:guitar|violin|cello|drums)|painting|gardening|birdwatching|photography|tennis|"
-                    r"football|badminton|fencing|sailing|surfing|skiing|fishing|dancing|baking|woodworking|calligraphy|origami|judo|karate))\b|(?i:\bmy hobby is )(?P<v2>[\w ]{3,40})")  # fmt: skip
+_HOBBY = re.compile(r"(?i:\bi(?:'ve| have)? (?:recently |just |also |still )?(?:took up|taken up|started|play|do|go) )(?P<v>(?i:pottery|"
+r"climbing|bouldering|knitting|chess|piano|(?:the )?(?:guitar|violin|cello|drums)|painting|gardening|birdwatching|"
+r"photography|tennis|"
+                    r"football|badminton|fencing|sailing|surfing|skiing|fishing|dancing|baking|woodworking|calligraphy|origami|judo|karate))\b|"
+r"(?i:\bmy hobby is )(?P<v2>[\w ]{3,40})")  # fmt: skip
 _WORKOUT = re.compile(
-    r"(?i:\bi (?:usually |always |now |still )?)(?P<v>(?i:run|swim|cycle|row|lift weights|do yoga|do pilates|go to the gym|go running|go swimming|go cycling|train)\b(?: [^,.;!]{2,40})?(?:(?:every|each|on|twice|three times|once) [^,.;!]{2,30}))"
+    r"(?i:\bi (?:usually |always |now |still )?)(?P<v>(?i:run|swim|cycle|row|lift weights|do yoga|do pilates|go to the gym|"
+    r"go running|go swimming|go cycling|train)\b(?: [^,.;!]{2,40})?(?:(?:every|each|on|twice|three times|"
+    r"once) [^,.;!]{2,30}))"
 )
 _MONTHS = "January February March April May June July August September October November December".split()
 

@@ -1,5 +1,6 @@
 """Node metadata, path evolution and the topic key of a tree (ARBORMEM §4), all extractive: in the words of the turns."""
 
+# ruff: noqa: SIM905 - lists of words read best as text
 from __future__ import annotations
 
 import re
@@ -21,7 +22,8 @@ _EMPTY = re.compile(
     r"^(?:thanks?(?: you)?|ok(?:ay)?|great|perfect|cool|nice|yes|no|hi|hello|hey|bye|sure|good|got it|continue|go on|more)\b[\w\s,'’!.]{0,40}$", re.IGNORECASE
 )
 _LEAD_REQUEST = re.compile(
-    r"^(?:(?:can|could|would|will) you (?:please )?|please |i(?:'d| would) like (?:you )?to |i (?:want|need) you to |i need (?:some )?help (?:with|to) |help me (?:to )?|tell me |do you know )",
+    r"^(?:(?:can|could|would|will) you (?:please )?|please |i(?:'d| would) like (?:you )?to |i (?:want|need) you to |"
+    r"i need (?:some )?help (?:with|to) |help me (?:to )?|tell me |do you know )",
     re.IGNORECASE,
 )
 _MARKDOWN = re.compile(r"^\s*(?:#{1,6}\s+|[-*•]\s+|\d{1,3}[.)]\s+|>\s*)|\*\*|__|`")
@@ -101,15 +103,19 @@ _NOUN_BEFORE = frozenset("my our the a an for about on of in with this new".spli
 # After these stands a verb: “to bake”, “I bake”, “can bake”.
 _VERB_BEFORE = frozenset("to i we you they he she it can could should would will may might must let don't didn't won't can't not please".split())
 _NOT_TOPIC = frozenset(
-    """thing things lot kind sort way part bit idea ideas question questions help advice tips plan plans list week weeks day days month months year years time times today tomorrow yesterday morning evening people person
-    good best better great right left small big large old long short high low whole full real sure able next last first second three four five six seven eight nine ten hundred metre metres meter meters square quick little
-    want need like think know make get give take come see look find start started keep use used work working go going back tell write say said put try let ask show call bring turn move feel sound seem read wonder accepted accept
+    """thing things lot kind sort way part bit idea ideas question questions help advice tips plan plans list week weeks day days month months
+    year years time times today tomorrow yesterday morning evening people person
+    good best better great right left small big large old long short high low whole full real sure able next last first second three four five
+    six seven eight nine ten hundred metre metres meter meters square quick little
+    want need like think know make get give take come see look find start started keep use used work working go going back tell write say said
+    put try let ask show call bring turn move feel sound seem read wonder accepted accept
     monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november december
     user assistant happy glad hope hello hi hey thanks thank please sorry yes no ok okay""".split()
 )
 _NOT_ENDING = re.compile(r"(?:ly|ing|ed|est|ful|ous|ive|able|ible)$")
 _KEEP = frozenset(
-    "wedding building painting training meeting housing garden pricing marketing cycling hiking running climbing gardening knitting clothing funding heating lighting landing ceiling being feed seed bed shed red".split()
+    """wedding building painting training meeting housing garden pricing marketing cycling hiking running climbing gardening knitting clothing
+    funding heating lighting landing ceiling being feed seed bed shed red""".split()
 )
 _TOKEN = re.compile(r"[^\W\d_][\w'’-]*")
 
