@@ -171,7 +171,7 @@ boot().catch((error: unknown) => {
   if (error instanceof ApiError && error.status === 401) location.assign(`${root.dataset['signIn'] ?? '/sign-in/'}?next=${encodeURIComponent(location.pathname)}`);
   else {
     store.set({ fatal: trouble });
-    requestAnimationFrame(() => render(fatalPage(trouble.message, trouble.action), root));
+    requestAnimationFrame(() => render(fatalPage(trouble.message, trouble.action ?? ''), root));
   }
   if (!(error instanceof ApiError)) console.error(error);
 });

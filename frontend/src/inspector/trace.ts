@@ -7,7 +7,7 @@ import { icon } from '../icons';
 import { leafOf } from '../shell/leaf';
 import { count, duration, longTime, percent } from '../shell/time';
 import { placeWords, type AppState } from '../state';
-import type { Trace, TraceCandidate } from '../types';
+import type { Trace, TraceCandidate, TraceDecision } from '../types';
 import { chance, scoreBar } from './bars';
 import { contextView } from './context';
 
@@ -28,8 +28,8 @@ export function liveTrace(turn: ChatTurn, state: AppState): Trace | null {
   const { method, parent, root, probability, unsure } = turn.decision;
   return {
     turn: turn.id as number, position: null, text: turn.text, time: turn.sent_at,
-    decision: { method, chosen: parent, root, probability, margin: null, unsure, threshold: null, why: placeWords(state, turn.decision), corrected_by: null, parts: [], candidates },
-    context: null, timings: {}, tokens: { input: null, output: null },
+    decision: { method, chosen: parent, root, probability, margin: 0, unsure, threshold: 0, why: placeWords(state, turn.decision), corrected_by: null, parts: [], candidates },
+    context: null, timings: {}, tokens: { input: 0, output: 0 },
   };
 }
 
@@ -52,8 +52,7 @@ function ranks(candidate: TraceCandidate, close: boolean): TemplateResult {
     : html`<span>no path to compare</span>`}<span class="score-sum">score ${candidate.score.toFixed(1)}</span></div>`;
 }
 
-function candidateView(candidate: TraceCandidate, index: number, trace: Trace, scale: Scale, state: AppState, actions: Actions): TemplateResult {
-  const { decision } = trace;
+function candidateView(candidate: TraceCandidate, index: number, decision: TraceDecision, scale: Scale, state: AppState, actions: Actions): TemplateResult {
   const won = candidate.state === decision.chosen;
   const tree = candidate.root === null ? undefined : state.trees.get(candidate.root);
   const open = won !== state.openCandidates.has(index);
@@ -98,8 +97,7 @@ function scaleOf(candidates: TraceCandidate[], room: number): Scale {
   return { perUnit, zero: down * perUnit, close };
 }
 
-function places(trace: Trace, room: number, state: AppState, actions: Actions): TemplateResult | typeof nothing {
-  const { decision } = trace;
+function places(decision: TraceDecision, room: number, state: AppState, actions: Actions): TemplateResult | typeof nothing {
   const shown = [...decision.candidates].sort((a, b) => Number(b.state === decision.chosen) - Number(a.state === decision.chosen) || b.probability - a.probability).slice(0, MOST_SHOWN);
   if (!shown.length) return nothing;
   const scale = scaleOf(shown, room);
@@ -109,7 +107,7 @@ function places(trace: Trace, room: number, state: AppState, actions: Actions): 
     ${scored
       ? html`<div class="legend" aria-hidden="true">${decision.parts.map((part, i) => html`<span><svg width="10" height="10"><rect class="part-${(i % 5) + 1}" width="10" height="10" rx="3"/></svg>${part.label}</span>`)}</div>`
       : nothing}
-    <ol class="candidates">${shown.map((candidate, i) => candidateView(candidate, i, trace, scale, state, actions))}</ol>
+    <ol class="candidates">${shown.map((candidate, i) => candidateView(candidate, i, decision, scale, state, actions))}</ol>
   </section>`;
 }
 
@@ -121,16 +119,16 @@ const METHODS: Record<string, string> = {
 
 function facts(trace: Trace): string[] {
   const { timings, decision, tokens } = trace;
-  const shown = Math.min(MOST_SHOWN, decision.candidates.length);
+  const places = decision?.candidates.length ?? 0;
   const list: (string | false)[] = [
     typeof timings.localize_ms === 'number' && `Placed in ${duration(timings.localize_ms)}`,
     typeof timings.first_delta_ms === 'number' && `First word after ${duration(timings.first_delta_ms)}`,
     typeof timings.answer_ms === 'number' && `Answered in ${duration(timings.answer_ms)}`,
     typeof timings.commit_ms === 'number' && `Kept in ${duration(timings.commit_ms)}`,
     typeof timings.refine_ms === 'number' && `Remembered in ${duration(timings.refine_ms)}`,
-    decision.candidates.length > shown && `${shown} of ${decision.candidates.length} places shown`,
-    decision.margin !== null && decision.candidates.length > 1 && `Lead over the second ${count(Math.round(decision.margin * 100), 'point')}`,
-    typeof tokens.output === 'number' && tokens.output > 0 && `${count(tokens.output, 'token')} written`,
+    places > MOST_SHOWN && `${MOST_SHOWN} of ${places} places shown`,
+    decision !== null && places > 1 && decision.margin > 0 && `Lead over the second ${count(Math.round(decision.margin * 100), 'point')}`,
+    tokens.output > 0 && `${count(tokens.output, 'token')} written`,
   ];
   return list.filter((words): words is string => words !== false);
 }
@@ -138,14 +136,14 @@ function facts(trace: Trace): string[] {
 export function traceView(trace: Trace, room: number, state: AppState, actions: Actions): TemplateResult {
   const zone = state.forest?.time_zone ?? 'UTC';
   const { decision } = trace;
-  const why = decision.why || METHODS[decision.method] || '';
+  const why = decision ? decision.why || METHODS[decision.method] || '' : 'Not placed yet.';
   return html`<div class="meta" data-testid="trace" data-turn=${trace.turn}>${trace.position === null ? 'This turn' : `Turn ${trace.position}`}, ${longTime(trace.time, zone)}</div>
     <h2 class="turn-title" dir="auto">${trace.text}</h2>
-    ${decision.unsure
+    ${decision?.unsure
       ? html`<div class="note sun" data-testid="unsure">${icon('warn', 18)}<p><b>Not sure about this one.</b> ${why}</p></div>`
       : html`<p class="why" data-testid="why-sentence">${why}</p>`}
-    ${decision.corrected_by ? html`<p class="meta">Corrected by ${decision.corrected_by}</p>` : nothing}
+    ${decision?.corrected_by ? html`<p class="meta">Corrected by ${decision.corrected_by}</p>` : nothing}
     <div class="facts-line">${facts(trace).map((words) => html`<span>${words}</span>`)}</div>
-    ${places(trace, room, state, actions)}
+    ${decision ? places(decision, room, state, actions) : nothing}
     ${trace.context ? contextView(trace.context, state, actions) : nothing}`;
 }
