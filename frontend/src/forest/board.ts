@@ -79,7 +79,7 @@ export class Board {
     if (frame.stripShown) this.strip.draw(ctx, frame, marks.asOf, palette, versions.scene);
     this.layer.showLabels(texts, frame);
     this.layer.showDays(days.texts);
-    ctx.font = `650 13px ${palette.font}`;
+    ctx.font = `650 ${frame.stage.phone ? 14 : 13}px ${palette.font}`;
     this.layer.showNames(namesOf(frame, marks, stems, (text) => ctx.measureText(text).width));
     return standing;
   }

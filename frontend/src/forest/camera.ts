@@ -28,6 +28,8 @@ export interface Measures {
 
 /** Free space above the first and below the last row. */
 export const MARGIN = { top: 12, bottom: 18 } as const;
+/** Room for names above the roots of the tree drawing. */
+export const TIDY_TOP = 36;
 /** Largest unit height. */
 export const NEAREST = 44;
 /** Below this unit height lanes gather into stems. */
@@ -39,7 +41,7 @@ export function fitUnit(scene: Scene, stage: Stage, drawing: Drawing = 'lanes'):
   const most = stage.phone ? 32 : 22;
   if (drawing === 'tree') {
     const across = Math.max(1, stage.width - 150) / Math.max(1, scene.tree.width + 1);
-    return clamp(Math.min(height / Math.max(1, scene.tree.height + 1.5), across), 0.5, 30);
+    return clamp(Math.min((height - TIDY_TOP) / Math.max(1, scene.tree.height + 1.5), across), 0.5, 30);
   }
   return Math.min(most, height / Math.max(1, scene.height));
 }
@@ -58,7 +60,7 @@ export function unitRange(scene: Scene, stage: Stage, drawing: Drawing): [number
 }
 
 /** How far the content reaches below the top, in px at this unit height. */
-const extent = (scene: Scene, drawing: Drawing, unit: number): number => (drawing === 'tree' ? scene.tree.height + 1.5 : scene.height) * unit;
+const extent = (scene: Scene, drawing: Drawing, unit: number): number => drawing === 'tree' ? (scene.tree.height + 1.5) * unit + TIDY_TOP : scene.height * unit;
 
 /** Keeps a camera on the forest: content that fits stands at the top, else its edges can't be scrolled past. */
 export function holdCamera(camera: Camera, scene: Scene, stage: Stage, drawing: Drawing): Camera {

@@ -145,6 +145,7 @@ export function paintDottedEdges(ctx: Ctx, frame: Frame, marks: Marks, palette: 
       const y0 = ys[parent];
       withClip(ctx, frame, shown < 1 ? y0 + (ys[index] - y0) * shown : Infinity, () => ctx.stroke());
     }
+    if (state.growing && marks.second >= 0 && marks.second !== parent) paintLink(ctx, frame, marks.second, index, palette.lanes[scene.states[marks.second].colour], 0.95);
     if (frame.mode === 'far' || !inView(frame, ys[index], 200)) continue;
     const second = row.unsure && row.second !== null ? scene.byId.get(row.second) : undefined;
     if (second !== undefined) paintLink(ctx, frame, second, index, palette.lanes[scene.states[second].colour], isFaint(marks, scene, index) ? FAINT : 0.95);

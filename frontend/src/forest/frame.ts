@@ -1,4 +1,4 @@
-import { MARGIN, measure, type Measures, type Stage } from './camera';
+import { MARGIN, measure, TIDY_TOP, type Measures, type Stage } from './camera';
 import type { Scene } from './layout';
 import { clamp } from './numbers';
 import type { Camera, Drawing } from './types';
@@ -40,7 +40,7 @@ export function frameOf(scene: Scene, camera: Camera, stage: Stage, drawing: Dra
     const state = scene.states[i];
     if (m.mode === 'tree') {
       xs[i] = tidyLeft + state.tree.x * camera.unit - camera.left;
-      ys[i] = yOf(state.tree.y + 0.95);
+      ys[i] = yOf(state.tree.y + 0.95) + TIDY_TOP;
     } else if (m.mode === 'stems') {
       xs[i] = left + 40 + state.stem.band * band + clamp(state.stem.twig * TWIG, -band / 2, band / 2) - camera.left;
       ys[i] = yOf(state.y);

@@ -100,19 +100,22 @@ const meets = (a: Box, b: Box): boolean => a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < 
 
 /**
  * Names of trees beside their stations, largest tree first: right or left, avoiding stations and each other, and
- * stems where they can. One that fits nowhere is left out; hovering shows it.
+ * stems where they can; failing that at one of the heights `above`. One that fits nowhere is left out; hovering shows it.
  */
-export function placeNames(names: readonly Name[], stations: readonly Box[], stems: readonly Box[], width: number, gap: number): Map<number, Name> {
+export function placeNames(names: readonly Name[], stations: readonly Box[], stems: readonly Box[], width: number, gap: number, above: readonly number[] = []): Map<number, Name> {
   const placed = new Map<number, Name>();
   const taken: Box[] = [];
   for (const name of [...names].sort((a, b) => b.size - a.size)) {
-    const sides = [name.x + gap, name.x - gap - name.width].filter((x) => x >= 0 && x + name.width <= width);
-    const boxes = sides.map((x) => ({ x0: x - 2, y0: name.y - 9, x1: x + name.width + 2, y1: name.y + 9 }));
+    const middle = clamp(name.x - name.width / 2, 0, Math.max(0, width - name.width));
+    const spots = [[name.x + gap, name.y], [name.x - gap - name.width, name.y], ...above.map((up) => [middle, name.y - up])];
+    const boxes = spots
+      .filter(([x]) => x >= 0 && x + name.width <= width)
+      .map(([x, y]): Box => ({ x0: x - 2, y0: y - 9, x1: x + name.width + 2, y1: y + 9 }));
     const open = boxes.filter((box) => !taken.some((t) => meets(t, box)) && !stations.some((s) => meets(s, box)));
     const box = open.find((b) => !stems.some((s) => meets(s, b))) ?? open[0];
     if (!box) continue;
     taken.push(box);
-    placed.set(name.key, { ...name, x: clamp(box.x0 + 2, 0, width) });
+    placed.set(name.key, { ...name, x: box.x0 + 2, y: box.y0 + 9 });
   }
   return placed;
 }

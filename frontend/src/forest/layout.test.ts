@@ -51,6 +51,18 @@ describe('laying out a forest', () => {
     expect(layoutForest([state(7, 3), state(8, 7)], []).states.map((s) => s.parent)).toEqual([-1, 0]);
   });
 
+  it('colours what follows a moved state like its new tree', () => {
+    const trees = [1, 2].map((root, order) => ({ root, order, topic: `Tree ${root}`, variants: [] }));
+    const rows = [state(1, null, { root: 1 }), state(2, null, { root: 2 }), state(3, 2, { root: 2 }), state(4, 3, { root: 1 })];
+    expect(layoutForest(rows, trees).states.map((s) => s.colour)).toEqual([0, 1, 1, 1]);
+  });
+
+  it('survives a circle that a half-told move makes', () => {
+    const scene = layoutForest([state(1, 3), state(2, 1), state(3, 2), state(4, 3)], []);
+    expect(scene.states).toHaveLength(4);
+    for (const { index } of scene.states) expect(pathTo(scene, index).length).toBeLessThanOrEqual(4);
+  });
+
   it('packs the tidy trees side by side without overlap', () => {
     const { rows, trees } = madeUp(200, 9);
     const scene = layoutForest(rows, trees, { drawing: 'tree' });

@@ -95,6 +95,7 @@ export function layoutForest(given: readonly StateRow[], trees: readonly TreeRow
   if (growing) rows.push(growingRow(growing, rows));
   const byId = new Map(rows.map((row, index) => [row.id, index]));
   const parents = rows.map((row) => (row.parent === null ? -1 : (byId.get(row.parent) ?? -1)));
+  const roots = findRoots(parents);
   const children: number[][] = rows.map(() => []);
   parents.forEach((parent, index) => {
     if (parent >= 0) children[parent].push(index);
@@ -111,7 +112,9 @@ export function layoutForest(given: readonly StateRow[], trees: readonly TreeRow
 
   const treeOf = new Map(trees.map((tree) => [tree.root, tree]));
   const states = rows.map((row, index): Placed => {
-    const tree = treeOf.get(row.root);
+    // By way of the parents rather than the row's own word: what follows a moved state moved with it.
+    const root = rows[roots[index]];
+    const tree = treeOf.get(root.parent === null ? root.id : root.root);
     const order = tree?.order ?? trees.length;
     return {
       row,
@@ -143,6 +146,30 @@ export function layoutForest(given: readonly StateRow[], trees: readonly TreeRow
     tree: { width: tidy?.width ?? 0, height: tidy?.height ?? 0 },
     roots: states.filter((s) => s.parent < 0).map((s) => s.index),
   };
+}
+
+/**
+ * The root of every state. A circle, which only a half-told move could make, is opened where it is first met, so that
+ * whoever walks up the parents arrives.
+ */
+function findRoots(parents: number[]): number[] {
+  const roots = new Array<number>(parents.length).fill(-1);
+  const met = new Int32Array(parents.length);
+  for (let start = 0; start < parents.length; start++) {
+    const way: number[] = [];
+    let at = start;
+    while (roots[at] < 0 && parents[at] >= 0 && met[at] !== start + 1) {
+      met[at] = start + 1;
+      way.push(at);
+      at = parents[at];
+    }
+    if (roots[at] < 0) {
+      parents[at] = -1;
+      roots[at] = at;
+    }
+    for (const index of way) roots[index] = roots[at];
+  }
+  return roots;
 }
 
 /** The largest of many numbers, as a list of one or none: spreading 10,000 arguments is unkind to the stack. */

@@ -21,6 +21,8 @@ export interface Marks {
   halo: number;
   line: number;
   glows: Map<number, Glow>;
+  /** The second parent considered for the answer under way. */
+  second: number;
   /** Search hits; null when nothing is filtered. */
   hits: Set<number> | null;
   /** States after this position are dimmed; null is now. */
@@ -40,6 +42,7 @@ export function noMarks(): Marks {
     halo: 1,
     line: 1,
     glows: new Map(),
+    second: -1,
     hits: null,
     asOf: null,
     growth: new Map(),
@@ -90,6 +93,7 @@ export function marksOf(scene: Scene, wanted: Wanted, before: Marks): Marks {
     halo: before.halo,
     line: before.line,
     glows,
+    second: indexOf(wanted.localized?.second ?? null),
     hits: wanted.found ? new Set([...wanted.found].map(indexOf)) : null,
     asOf: wanted.asOf,
     growth: new Map([...before.growth].filter(([index]) => index < scene.states.length)),
