@@ -232,9 +232,10 @@ def test_nothing_is_deleted_while_valkey_is_down(sung, ines, monkeypatch):
         def ping(self):
             raise redis.ConnectionError
 
-    monkeypatch.setattr(forget.messages, "client", Down)
-    for attempt in (lambda: delete_forest(sung.forest, ines), lambda: delete_state(sung.deleted, "with_children", ines)):
-        with pytest.raises(Refused) as refused:
-            attempt()
-        assert refused.value.status == 503
+    with monkeypatch.context() as patch:
+        patch.setattr(forget.messages, "client", Down)
+        for attempt in (lambda: delete_forest(sung.forest, ines), lambda: delete_state(sung.deleted, "with_children", ines)):
+            with pytest.raises(Refused) as refused:
+                attempt()
+            assert refused.value.status == 503
     assert InteractionState.objects.filter(pk=sung.deleted.pk).exists()
