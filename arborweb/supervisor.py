@@ -108,6 +108,9 @@ class Supervisor:
         names = needed(self.home)
         os.environ.update(environment(self.home, names))
         self.services = [Provided(self.home, name) for name in names]
+        self.starts = [self._unless_ending(service.start()) for service in self.services]
+        for start in self.starts:  # the servers start while Django is loaded
+            next(start, None)
 
     def _end(self, number: int, frame: object) -> None:
         self.ending += 1
@@ -144,11 +147,13 @@ class Supervisor:
     def run(self, migrate: Callable[[], None], sign_in_link: Callable[[str], str]) -> None:
         """Start everything, say where it is, watch it until a signal comes, stop everything. Raises ServiceError in plain words."""
         try:
-            wait_for_all(self._unless_ending(service.start()) for service in self.services)
+            wait_for_all(self.starts)
             if not self.ending:
                 migrate()
-            self._start_children()
+            first, others = self._children()
+            self._start(first)
             self._wait_until_ready()
+            self._start(others)
             if not self.ending:
                 seconds = time.monotonic() - self.began
                 say(f"ArborWeb is ready after {seconds:.1f} s: {self.address}/")
@@ -168,22 +173,21 @@ class Supervisor:
                 return
             yield
 
-    def _start_children(self) -> None:
-        if self.ending:
-            return
-        os.set_inheritable(self.listener.fileno(), False)
+    def _children(self) -> tuple[list[Child], list[Child]]:
+        """What must be there before it is up, and what can follow: loading all of it at once would make everybody wait for the last."""
         web = ["arborweb.web", "--fd", str(self.listener.fileno())]
         celery = ["celery", "-A", "arborweb"]
         worker = [*celery, "worker", "-P", "threads", "-c", os.environ.get("WORKER_THREADS") or "4", "--without-gossip", "--without-mingle", "-l", "INFO"]
         beat = [*celery, "beat", "-s", str(make_folder(self.home / "beat") / "schedule"), "--pidfile=", "-l", "WARNING"]
         count = max(1, int(os.environ.get("WEB_PROCESSES") or 2))
-        self.children = [
-            Child("worker", worker, self.home),
-            *(Child(f"web-{number}", web, self.home, (self.listener.fileno(),)) for number in range(1, count + 1)),
-            Child("beat", beat, self.home),
-        ]
-        for child in self.children:
-            child.start()
+        webs = [Child(f"web-{number}", web, self.home, (self.listener.fileno(),)) for number in range(1, count + 1)]
+        return [Child("worker", worker, self.home), webs[0]], [*webs[1:], Child("beat", beat, self.home)]
+
+    def _start(self, children: list[Child]) -> None:
+        for child in children:
+            if not self.ending:
+                child.start()
+                self.children.append(child)
 
     def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + READY_SECONDS
