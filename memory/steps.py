@@ -92,6 +92,16 @@ def given(place: Place, parent: InteractionState | None) -> Place:
     return replace(place, decision=replace(chosen, candidates=[*chosen.candidates, *others]))
 
 
+def placed(forest: Forest, said: str, now: datetime, parent: InteractionState | None) -> Place:
+    """A place that is known beforehand, without looking for it (measurements, imports)."""
+    started = time.perf_counter()
+    asked = query.read(said, now, forest.time_zone)
+    [vector] = embedder().embed([said])
+    state = read.interactions(forest.pk, [parent.pk])[parent.pk] if parent is not None else None
+    nothing = Recall([], {}, None, [], {}, 0, 0.0)
+    return Place(asked, vector, localize.given(state), nothing, {}, 1000 * (time.perf_counter() - started))
+
+
 def check_embedder(forest: Forest) -> None:
     """Refuse to compare vectors of two embedders (R4)."""
     here = embedder()

@@ -119,8 +119,8 @@ def summarize(judged: Sequence[Judged]) -> Score:
         root_f1=2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0,
         ece=calibration_error(judged),
         at_80=_share(sum(turn.right for turn in sure), len(sure)),
-        p50=_quantile(times, 0.5),
-        p95=_quantile(times, 0.95),
+        p50=quantile(times, 0.5),
+        p95=quantile(times, 0.95),
     )
 
 
@@ -137,7 +137,8 @@ def _share(part: float, whole: float) -> float:
     return part / whole if whole else math.nan
 
 
-def _quantile(values: Sequence[float], at: float) -> float:
+def quantile(values: Sequence[float], at: float) -> float:
+    """The value at share `at` (nearest rank) of values in ascending order; NaN of none."""
     return values[min(len(values) - 1, math.ceil(at * len(values)) - 1)] if values else math.nan
 
 
@@ -170,7 +171,7 @@ def rows(score: Score) -> list[tuple[str, str]]:
 def latency(times: Sequence[float]) -> list[tuple[str, str]]:
     """Only the times, for a replay without gold."""
     ordered = sorted(times)
-    return [("turns", str(len(times)))] + [(NAMES[name], _figure(_quantile(ordered, at), name)) for name, at in (("p50", 0.5), ("p95", 0.95))]
+    return [("turns", str(len(times)))] + [(NAMES[name], _figure(quantile(ordered, at), name)) for name, at in (("p50", 0.5), ("p95", 0.95))]
 
 
 def _figure(value: float, name: str) -> str:

@@ -70,15 +70,19 @@ def _rows(forest: int, kind: EvidenceKind, where: Q, as_of: int | None, limit: i
     return [value(kind, row, as_of) for row in rows]
 
 
-def nearest(forest: int, vector: np.ndarray, limit: int) -> dict[tuple[EvidenceKind, int], float]:
-    """The nearest facts and records as (kind, id) → cosine. The vector of a fact is that of its expanded key (fact + source turn)."""
+def nearest(forest: int, vector: np.ndarray, lexical: Sequence[int], limit: int) -> dict[tuple[EvidenceKind, int], float]:
+    """The nearest facts and records, and those of the `lexical` states, as (kind, id) → cosine.
+
+    The vector of a fact is that of its expanded key (fact + source turn); every fact and record has one."""
     query = literal(vector)
     rows = read.select(
         """
-        SELECT kind, item, 1 - (vector <=> %s::halfvec) FROM memory_statevector
-        WHERE forest_id = %s AND kind = ANY(%s) ORDER BY vector <=> %s::halfvec LIMIT %s
+        (SELECT kind, item, 1 - (vector <=> %s::halfvec) FROM memory_statevector
+         WHERE forest_id = %s AND kind = ANY(%s) ORDER BY vector <=> %s::halfvec LIMIT %s)
+        UNION
+        (SELECT kind, item, 1 - (vector <=> %s::halfvec) FROM memory_statevector WHERE forest_id = %s AND state_id = ANY(%s) AND kind = ANY(%s))
         """,
-        [query, forest, list(EVIDENCE_MODELS), query, limit],
+        [query, forest, list(EVIDENCE_MODELS), query, limit, query, forest, list(lexical), list(EVIDENCE_MODELS)],
     )
     return {(kind, item): similarity for kind, item, similarity in rows}
 
@@ -86,18 +90,16 @@ def nearest(forest: int, vector: np.ndarray, limit: int) -> dict[tuple[EvidenceK
 def found(forest: int, vector: np.ndarray, lexical: Sequence[int], event_terms: Iterable[str] = (), as_of: int | None = None) -> list[Found]:
     """Evidence near the query, evidence of the states that words found (`lexical`, best first), all values of the slots these touch,
     and every event whose action or object is among `event_terms` (what a count has to count over)."""
-    near = nearest(forest, vector, NEAREST)
+    near = nearest(forest, vector, lexical, NEAREST)
     rank = {state: place for place, state in enumerate(lexical, 1)}
     terms = list(event_terms)
     brought: dict[tuple[EvidenceKind, int], Evidence] = {}
-    for kind in EVIDENCE_MODELS:
-        where = Q(pk__in=[item for near_kind, item in near if near_kind == kind]) | Q(state__in=list(rank))
-        for evidence in _rows(forest, kind, where, as_of, MATES):  # type: ignore[arg-type]
+    for kind in sorted({kind for kind, _ in near}):
+        # The values of a slot come along in the same statement: a replaced value is as good as its replacement is near.
+        ids = [item for of, item in near if of == kind]
+        slots = EVIDENCE_MODELS[kind].objects.in_forest(forest).filter(pk__in=ids).exclude(slot="").values("slot")
+        for evidence in _rows(forest, kind, Q(pk__in=ids) | Q(slot__in=slots), as_of, MATES):
             brought[evidence.kind, evidence.id] = evidence
-        slots = {evidence.slot for (of, _), evidence in brought.items() if of == kind and evidence.slot}
-        if slots:
-            for evidence in _rows(forest, kind, Q(slot__in=slots), as_of, MATES):  # type: ignore[arg-type]
-                brought.setdefault((evidence.kind, evidence.id), evidence)
     if terms:
         for evidence in _rows(forest, "event", Q(canonical_action__in=terms) | Q(canonical_object__in=terms), as_of, MATES):
             brought.setdefault((evidence.kind, evidence.id), evidence)
