@@ -1,7 +1,8 @@
 """Context assembly (paper §3.3): what the answer model is shown, in the evidence blocks of ARBORMEM §3, within a token budget.
 
 Every block is a heading and its items; `rendered` is the exact text whose tokens are counted, and the texts of all blocks joined are within the budget, always.
-Memory is data: it stands inside its block's tags, and text that looks like such a tag is defused. Replaced values are left out unless history is asked for (R1).
+Memory is data: it stands inside its block's tags, and text that looks like such a tag is defused. Replaced values are left out
+unless history is asked for (R1).
 What didn't get in is told as a `Cut`, with the reason.
 """
 
@@ -84,7 +85,8 @@ def assemble(
 ) -> Context:
     """Choose and pack the evidence for one input. `budget` and `count` are in tokens of the same tokenizer; `now` is when the input is answered.
 
-    The context is empty when nothing fits or nothing is known. Evidence from after `now` isn't expected in the pool. Raises ValueError for a negative budget."""
+    The context is empty when nothing fits or nothing is known. Evidence from after `now` isn't expected in the pool.
+    Raises ValueError for a negative budget."""
     if budget < 0:
         raise ValueError("A token budget can't be negative.")
     packer = _Packer(budget, count)
@@ -103,7 +105,7 @@ def assemble(
 
 
 def _path_share(query: Query, decision: Decision, pool: Pool, chosen: structured.Chosen, policy: Policy) -> float:
-    """The path's share of the budget: three quarters; less for a question about the past when other turns are at hand, since its answer may lie on any branch."""
+    """The path's share of the budget: three quarters; less for a question about the past when other turns are at hand: its answer may lie on any branch."""
     if policy == "ranked" and pool.turns and query.asks("past", "count", "sum", "latest", "earliest", "difference", "compare", "bridge", "order", "preference"):
         return 0.5 if decision.method in ("continuation", "temporal", "given") else 0.35
     return PATH_SHARE

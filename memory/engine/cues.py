@@ -5,6 +5,8 @@ A *temporal-return cue* names a time **and** the talk that took place then (“w
 Windows are half open and in UTC; days begin and end at midnight of the given zone, so they have 23 or 25 hours when clocks change.
 """
 
+# ruff: noqa: SIM905 - lists of words read best as text
+
 from __future__ import annotations
 
 import re
@@ -31,8 +33,9 @@ class Window:
 class Cues:
     """The cues of one input. `continuation` and `returning`, `fresh` hold the words that are the cue, empty when there is none.
 
-    `temporal` is where on the timeline a temporal return looks; `returning` goes back to an earlier matter without saying when;
-    `fresh` announces another matter; `pronoun` = leans on something said before; `opener` = opens like a reply (“and”, “but”, “yes”)."""
+    `temporal` is where on the timeline a temporal return looks; `returning` goes back to an earlier matter without saying when; `fresh` announces another
+    matter; `pronoun` = leans on something said before; `opener` = opens like a reply (“and”, “but”, “yes”); `answer` = speaks of an answer or asks to redo
+    it (“shorter”, “your list”, “again”); `greeting` = opens with one, as matters are opened."""
 
     continuation: str = ""
     temporal: Window | None = None
@@ -40,21 +43,23 @@ class Cues:
     fresh: str = ""
     pronoun: bool = False
     opener: bool = False
+    answer: bool = False
+    greeting: bool = False
 
 
 # --- Continue, return, begin -------------------------------------------------------------------------------------------
 
 _MORE = r"(?:please |pls |ok |okay |yes |yeah |great |cool |thanks |thank you |and |can you |could you |now |,|!|\.| )*"
-_TAIL = r"(?: please| pls| now| then| on this| on that| about it| about this| about that| with it| with this| with that)*"
+_TAIL = r"(?:,? please| pls| now| then| on this| on that| about it| about this| about that| with it| with this| with that)*"
 _WHOLE = re.compile(
     rf"{_MORE}(?:continue|go on|keep going|carry on|proceed|tell me more|say more|more|more details?|elaborate|expand|explain (?:this|that"
     rf"|it)(?: further| more)?|"
-    r"go ahead|what else|anything else|any others?|and then|what then|why|why not|why is that|how so|how come|like what|such as|for example"
-    r"|really|are you sure|say that again|repeat that|"
+    r"go ahead|what else|anything else|any others?|and then|what then|say that again|repeat that|"
     r"thanks|thank you|thank you so much|thanks a lot|"
     r"weiter|mach weiter|erzahl mir mehr|mehr dazu|danke|continua|sigue|cuentame mas|gracias|continue s'il te plait|continuez|vas-y"
     r"|dis m'en plus|merci|prosegui|dimmi di piu|grazie|continue por favor|"
-    r"продолжай|дальше|подробнее|spasibo|спасибо|继续|请继续|繼續|接着说|谢谢|続けて|続けてください|もっと教えて|ありがとう|계속|계속해|계속해줘|더 알려줘|고마워|اكمل|تابع|شكرا|המשך|תודה)"
+    r"продолжай|дальше|подробнее|спасибо|继续|请继续|繼續|接着说|谢谢|続けて|続けてください|もっと教えて|ありがとう"
+    r"|계속|계속해|계속해줘|더 알려줘|고마워|اكمل|تابع|شكرا|המשך|תודה)"
     rf"{_TAIL}[\s.!?…。！？]*"
 )
 _OPENING = re.compile(
@@ -63,8 +68,7 @@ _OPENING = re.compile(
     r"|you (?:just )?(?:said|mentioned|wrote|listed|suggested) (?:above|just now)|what you (?:just )?(?:said|wrote|listed)\b|your (?:last"
     r"|previous) (?:answer|reply|response|message|point)"
     r"|the (?:one|code|list|text|answer|example)s? (?:above|you just (?:gave|wrote|mentioned))"
-    r"|(?:going|following|picking) (?:on|up) (?:from|on) (?:that|this)\b|(?:rewrite|redo|shorten|summari[sz]e|translate|rephrase|reformat|fix"
-    r"|simplify|expand on|elaborate on) (?:it|that|this)\b)"
+    r"|(?:going|following|picking) (?:on|up) (?:from|on) (?:that|this)\b)"
 )
 _RETURNING = re.compile(
     r"\b(?:(?:let'?s |can we |i(?:'d| would) like to |i want to )?(?:go|come|get|coming|going|getting|circle|circling|switch|switching) back to"
@@ -84,13 +88,29 @@ _FRESH = re.compile(
     r"|другой вопрос|другая тема|换个话题|另一个问题|別の質問|話は変わ|다른 질문|سؤال اخر|שאלה אחרת)"
 )
 _PRONOUN = re.compile(
-    r"\b(?:it|its|they|them|their|this|that|these|those|he|she|his|her|him|one|ones|such|same|there|above|former|latter|else|again|instead|more"
-    r"|another|others?|first|second|third|last)\b|[这那它他她]|これ|それ|その|この|그것|이것"
+    r"\b(?:it|its|they|them|their|this|that|these|those|he|she|his|her|him|one|ones|such|same|there|above|former|latter|else|another"
+    r"|others?|1st|2nd|3rd)\b|[这那它他她]|これ|それ|その|この|그것|이것"
 )
 _OPENER = re.compile(
     r"^(?:and|but|so|or|then|also|ok|okay|yes|yeah|yep|no|nope|nah|thanks|thank|great|good|cool|nice|wow|interesting|perfect|sure|hm+|ah|oh"
     r"|i see|right|well|actually|wait|what about|how about|"
-    r"why|but what|what if|can you also|could you also|is that|are those|does that|und|aber|ja|nein|y|pero|si|et|mais|oui|non|и|но|а|да|нет|那|但是|でも|じゃあ|그럼)\b"
+    r"why|but what|what if|can you also|could you also|is that|are those|does that"
+    r"|und|aber|ja|nein|y|pero|si|et|mais|oui|non|и|но|а|да|нет)\b|^(?:那|但是|でも|じゃあ|그럼)"
+)
+_ANSWER = re.compile(
+    r"\b(?:your|that|this|the|these|those) (?:last |previous |above |first |second |whole |entire )?(?:repl(?:y|ies)|answers?"
+    r"|responses?|lists?|poems?|code|script|output|"
+    r"summary|essay|story|explanation|examples?|version|text|paragraph|sentences?|program|function|table|message|letter|recipe|plan"
+    r"|suggestions?|steps?|options?)\b"
+    r"|\b(?:shorten|shorter|longer|simpler|simplify|rewrite|rephrase|reword|redo|re-do|reformat|elaborate|clarify|regenerate|again"
+    r"|instead|wordy|more detail(?:s|ed)?|more concise|less formal|more formal|in detail|further"
+    r"|thank you for|thanks for|you(?:'ve| have) (?:provided|given|written|listed|mentioned|said)|you (?:provided|gave|wrote|listed"
+    r"|mentioned|said|suggested|recommended)|that(?:'s| is) (?:not|wrong|right|correct|great|perfect|good)"
+    r"|explain like|eli5|sources?|citations?|kurzer|ausfuhrlicher|mas corto|plus court)\b|再|もう一度|다시"
+)
+_GREETING = re.compile(
+    r"^(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|greetings|dear|hallo|guten (?:tag|morgen|abend)|hola|buenos dias|buenas"
+    r"|bonjour|salut|bonsoir|ciao|ola|bom dia|привет|здравствуйте|你好|您好|こんにちは|안녕|مرحبا|שלום)\b"
 )
 # The talk that took place then: without it a time is only a time.
 _TALK = re.compile(
@@ -128,6 +148,8 @@ def detect(text: str, at: datetime, zone: str) -> Cues:
         fresh=fresh.group().strip(" ,.:") if fresh else "",
         pronoun=bool(_PRONOUN.search(head)),
         opener=bool(_OPENER.match(head)),
+        answer=bool(_ANSWER.search(head)),
+        greeting=bool(_GREETING.match(head)),
     )
 
 
@@ -163,12 +185,18 @@ _DAY_NAMES = {
 _WEEKDAY = "|".join(_DAY_NAMES)
 _MONTHS = "january february march april may june july august september october november december".split()
 _MONTH = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-_MONTH_ELSEWHERE = "januar|februar|marz|juni|juli|dezember|oktober|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre|janvier|fevrier|mars|avril|mai|juin|juillet|aout|septembre|octobre|novembre|decembre"
+_MONTH_ELSEWHERE = (
+    "januar|februar|marz|juni|juli|dezember|oktober|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre"
+    "|janvier|fevrier|mars|avril|mai|juin|juillet|aout|septembre|octobre|novembre|decembre"
+)
 _PARTS = {"morning": (5, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 28)}
 _YESTERDAY = "yesterday|gestern|ayer|hier|ieri|ontem|вчера|昨天|昨日|きのう|어제|امس|אתמול"
 _BEFORE_YESTERDAY = "(?:the )?day before yesterday|vorgestern|anteayer|avant-hier|l'altro ieri|anteontem|позавчера|前天|おととい|一昨日|그저께|اول امس|שלשום"
 _TODAY = "earlier today|today|heute|hoy|aujourd'hui|oggi|hoje|сегодня|今天|今日|오늘|اليوم|היום"
-_LAST_WEEK = "last week(?!end)|letzte woche|la semana pasada|la semaine derniere|la settimana scorsa|semana passada|на прошлой неделе|上周|上星期|上週|先週|지난주|지난 주|الاسبوع الماضي|בשבוע שעבר"
+_LAST_WEEK = (
+    "last week(?!end)|letzte woche|la semana pasada|la semaine derniere|la settimana scorsa"
+    "|semana passada|на прошлой неделе|上周|上星期|上週|先週|지난주|지난 주|الاسبوع الماضي|בשבוע שעבר"
+)
 _LAST_MONTH = "last month|letzten monat|el mes pasado|le mois dernier|上个月|上個月|先月|지난달|지난 달"
 _AGO_ELSEWHERE = (
     r"vor (?P<n1>\d{1,3}) tagen|hace (?P<n2>\d{1,3}) dias|il y a (?P<n3>\d{1,3}) jours|(?P<n4>\d{1,3}) ?(?:天前|日前|일 전)|(?P<n5>\d{1,3}) (?:дня|дней) назад"

@@ -10,6 +10,7 @@ The place is always the tip of a branch. A decision is *unsure* below `SURE`: th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from memory.engine import rank
@@ -37,8 +38,11 @@ def window(query: Query) -> Window | None:
 
 
 def localize(query: Query, recall: Recall, calibration: Calibration, then: Sequence[Recalled] = ()) -> Decision:
-    """Decide where the input goes. Without any state in the forest: a new root, surely."""
-    found = rank.branches(query, recall)
+    """Decide where the input goes. Without any state in the forest: a new root, surely.
+
+    `then` are the states of `window(query)`, if it names one; their branches are candidates like all others (a branch whose tip isn't in `recall.tips` is
+    resumed at the latest state that was brought)."""
+    found = rank.branches(query, _with(recall, then))
     fresh = rank.new_root_features(query, found)
     scored = [(branch, rank.parts(branch.features, calibration)) for branch in found]
     fresh_parts = rank.parts(fresh, calibration)
@@ -70,6 +74,11 @@ def localize(query: Query, recall: Recall, calibration: Calibration, then: Seque
         second=second,
         ranker=f"additive-{calibration.features}-{calibration.hash[:8]}",
     )
+
+
+def _with(recall: Recall, then: Sequence[Recalled]) -> Recall:
+    known = {found.interaction.id for found in recall.recalled}
+    return replace(recall, recalled=[*recall.recalled, *(found for found in then if found.interaction.id not in known)]) if then else recall
 
 
 def given(parent: Interaction | None) -> Decision:
@@ -137,7 +146,7 @@ def _tree(state: Interaction) -> str:
 def _place(candidate: Candidate) -> str:
     if candidate.state is None:
         return "a new topic"
-    parts = [part.rstrip(".") for part in (candidate.tree, candidate.label) if part]
+    parts = [part.rstrip(" .!?…") for part in (candidate.tree, candidate.label) if part]
     return ", ".join(parts) if parts else "an earlier turn"
 
 

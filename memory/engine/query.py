@@ -1,5 +1,7 @@
 """What an input asks: its words, names, times and cues, and the kind of question it is. One reading serves localization, retrieval and assembly."""
 
+# ruff: noqa: SIM905 - lists of words read best as text
+
 from __future__ import annotations
 
 import re
@@ -39,19 +41,51 @@ class Query:
 
 
 _PATTERNS: dict[QueryKind, str] = {
-    "previous": r"\b(?:previous(?:ly)?|former(?:ly)?|original(?:ly)?|old|older|used to|before (?:that|it|we|i) (?:changed|switched|moved)|initial(?:ly)?|at first|first (?:choice|plan|idea))\b|\bvorher|\bantes\b|\bavant\b|之前|以前|原来|元々",
-    "current": r"\b(?:current(?:ly)?|now|latest|these days|at the moment|right now|still|so far|nowadays|as of today|today)\b|\bjetzt|\baktuell|\bahora\b|\bmaintenant\b|现在|目前|今は",
-    "update": r"\b(?:chang(?:ed?|ing)|updat(?:ed?|ing)|switch(?:ed)?|mov(?:ed) (?:to|from)|instead|no longer|anymore|new (?:value|date|time|price|address|plan|budget))\b|\bgeandert|\bcambi[oa]|改",
+    "previous": (
+        r"\b(?:previous(?:ly)?|former(?:ly)?|original(?:ly)?|old|older|used to|before (?:that|it|we|i) (?:changed|switched|moved)"
+        r"|initial(?:ly)?|at first|first (?:choice|plan|idea))\b|\bvorher|\bantes\b|\bavant\b|之前|以前|原来|元々"
+    ),
+    "current": (
+        r"\b(?:current(?:ly)?|now|latest|these days|at the moment|right now|still|so far|nowadays|as of today|today)\b|\bjetzt|\baktuell"
+        r"|\bahora\b|\bmaintenant\b|现在|目前|今は"
+    ),
+    "update": (
+        r"\b(?:chang(?:ed?|ing)|updat(?:ed?|ing)|switch(?:ed)?|mov(?:ed) (?:to|from)|instead|no longer|anymore|new (?:value|date|time|price"
+        r"|address|plan|budget))\b|\bgeandert|\bcambi[oa]|改"
+    ),
     "count": r"\b(?:how many|number of|how often|count)\b|\bwie viele|\bcuant[oa]s\b|\bcombien d|多少|几个|いくつ|何回|몇",
-    "sum": r"\b(?:in total|total|altogether|sum|overall|how much (?:have|did|do|has|money|time|is|was|were)|combined)\b|\binsgesamt|\ben total\b|一共|总共|合計",
+    "sum": (
+        r"\b(?:in total|total|altogether|sum|overall|how much (?:have|did|do|has|money|time|is|was|were)|combined)\b|\binsgesamt"
+        r"|\ben total\b|一共|总共|合計"
+    ),
     "latest": r"\b(?:latest|most recent(?:ly)?|last time|last|newest)\b|\bzuletzt|\bultim[oa]\b|\bderni[e]re?\b|最近|最后|最新",
     "earliest": r"\b(?:earliest|first time|first|oldest)\b|\bzuerst|\bprimer[oa]?\b|最早|第一次|最初",
-    "difference": r"\b(?:how (?:long|many (?:days|weeks|months|years|hours|minutes)) (?:ago|between|before|after|since|until|passed|had|have|did|was|were|has|is|elapsed)|(?:days|weeks|months|years) (?:between|since|passed|before|after)|difference|how long (?:ago|since|between)|more than|less than)\b",
-    "compare": r"\b(?:compared? (?:to|with)|versus|vs|which (?:one )?(?:is|was|came|happened|did).{0,60}\bor\b|(?:more|less|cheaper|earlier|later|longer|bigger|better|higher|lower|older|newer|faster|first).{0,80}\bor\b|which .{0,40}(?:first|earlier|later|more|cheaper|cheapest))\b",
-    "preference": r"\b(?:recommend(?:ations?)?|suggest(?:ions?)?|any (?:ideas|tips|advice|suggestions)|what should i|where should i|can you (?:help me )?(?:choose|pick|find)|advice|ideas for|good (?:place|book|movie|film|recipe|restaurant|gift)s?|inspiration)\b|\bempfiehl|\brecomienda|\brecommande|推荐|おすすめ",
-    "bridge": r"\b(?:same (?:\w+ ){1,3}(?:as|that|we|i)|whose|as the (?:one|person|place|day|date|week)|(?:person|place|day|date|week|city|shop|colleague|friend) (?:who|that|where|when|i|we) (?:\w+ ){1,6}(?:also|too)?|the (?:one|person) (?:from|of|in|behind) (?:the|my|our)|on the (?:day|date|week) (?:of|that|when))\b",
+    "difference": (
+        r"\b(?:how (?:long|many (?:days|weeks|months|years|hours|minutes)) (?:ago|between|before|after|since|until|passed|had|have|did|was"
+        r"|were|has|is|elapsed)|(?:days|weeks|months|years) (?:between|since|passed|before|after)|difference|how long (?:ago|since|between)"
+        r"|more than|less than)\b"
+    ),
+    "compare": (
+        r"\b(?:compared? (?:to|with)|versus|vs|which (?:one )?(?:is|was|came|happened|did).{0,60}\bor\b|(?:more|less|cheaper|earlier|later"
+        r"|longer|bigger|better|higher|lower|older|newer|faster|first).{0,80}\bor\b|which .{0,40}(?:first|earlier|later|more|cheaper"
+        r"|cheapest))\b"
+    ),
+    "preference": (
+        r"\b(?:recommend(?:ations?)?|suggest(?:ions?)?|any (?:ideas|tips|advice|suggestions)|what should i|where should i"
+        r"|can you (?:help me )?(?:choose|pick|find)|advice|ideas for|good (?:place|book|movie|film|recipe|restaurant|gift)s?"
+        r"|inspiration)\b|\bempfiehl|\brecomienda|\brecommande|推荐|おすすめ"
+    ),
+    "bridge": (
+        r"\b(?:same (?:\w+ ){1,3}(?:as|that|we|i)|whose|as the (?:one|person|place|day|date|week)|(?:person|place|day|date|week|city|shop"
+        r"|colleague|friend) (?:who|that|where|when|i|we) (?:\w+ ){1,6}(?:also|too)?|the (?:one|person) (?:from|of|in|behind) (?:the|my"
+        r"|our)|on the (?:day|date|week) (?:of|that|when))\b"
+    ),
     "order": r"\b(?:in (?:which|what) order|order (?:of|in which)|chronological|sequence|timeline of|walk me through)\b",
-    "past": r"\b(?:did (?:i|we|you)|have (?:i|we|you)|what (?:was|were)|when (?:did|was|were)|where (?:did|was|were)|who (?:did|was|were)|which .{0,30} (?:was|were|did)|remind me|remember|do you (?:recall|know (?:my|our|what|when|where))|what(?:'s| is) (?:my|our)|had (?:i|we|you)|told you|mentioned|we (?:said|agreed|decided|discussed|talked))\b",
+    "past": (
+        r"\b(?:did (?:i|we|you)|have (?:i|we|you)|what (?:was|were)|when (?:did|was|were)|where (?:did|was|were)|who (?:did|was|were)"
+        r"|which .{0,30} (?:was|were|did)|remind me|remember|do you (?:recall|know (?:my|our|what|when|where))|what(?:'s| is) (?:my|our)"
+        r"|had (?:i|we|you)|told you|mentioned|we (?:said|agreed|decided|discussed|talked))\b"
+    ),
 }
 _KINDS = {kind: re.compile(pattern) for kind, pattern in _PATTERNS.items()}
 _YES_NO = re.compile(
@@ -76,7 +110,9 @@ _LONG = 4_000  # characters that the question patterns look at: a pasted documen
 
 
 def read(text: str, time: datetime, zone: str = "UTC") -> Query:
-    """Read an input that arrived at `time` (aware) from someone in the IANA `zone`. Raises ValueError for a naive time, ZoneInfoNotFoundError for no such zone."""
+    """Read an input that arrived at `time` (aware) from someone in the IANA `zone`.
+
+    Raises ValueError for a naive time, ZoneInfoNotFoundError for no such zone."""
     if time.tzinfo is None:
         raise ValueError("A time without a zone can't be related to a day; pass an aware datetime.")
     folded = " ".join(fold(text[:_LONG]).split())

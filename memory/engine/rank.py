@@ -34,7 +34,7 @@ FEATURES: Final[Mapping[str, str]] = {
     "near_best": "meaning",  # cosine with the nearest recalled state
     "near_tip": "meaning",  # cosine with the tip
     "near_centre": "meaning",  # cosine with the mean of the branch
-    "near_lead": "meaning",  # by how much it is nearer than the nearest other branch
+    "near_lead": "meaning",  # by how much its tip is nearer than any other
     "words_tip": "words",  # share of the input's IDF that the tip's texts cover
     "words_bm25": "words",  # best BM25 of its states, squashed to 0…1
     "words_lead": "words",  # by how much its path covers more than any other branch's
@@ -47,15 +47,23 @@ FEATURES: Final[Mapping[str, str]] = {
     "active_short": "cue",  # active × shortness of the input
     "active_pronoun": "cue",
     "active_opener": "cue",
+    "active_answer": "cue",
+    "active_greeting": "cue",
+    "active_bare": "cue",  # active × fewness of informative words
+    "active_near": "cue",  # active × cosine with the tip: what follows at once is nearer anyway
     "active_fresh": "cue",
     "active_returning": "cue",
     "other_returning": "cue",
     "new": "path",  # what a new root has for want of a path
     "new_near": "meaning",  # the best cosine of any branch
+    "new_tip": "meaning",  # the best cosine of any tip
     "new_uncovered": "words",  # share of the input's IDF that no branch covers
     "new_short": "cue",
     "new_pronoun": "cue",
     "new_opener": "cue",
+    "new_answer": "cue",
+    "new_greeting": "cue",
+    "new_bare": "cue",
     "new_fresh": "cue",
     "new_returning": "cue",
 }
@@ -94,7 +102,8 @@ class Calibration:
             raise CalibrationMismatchError(f"The localization weights can't be read ({error}); fit them again with manage.py fit_localization.") from error
         if calibration.features != FEATURE_VERSION:
             raise CalibrationMismatchError(
-                f"The localization weights are for feature version {calibration.features}, this code has {FEATURE_VERSION}; fit them again with manage.py fit_localization."
+                f"The localization weights are for feature version {calibration.features}, this code has {FEATURE_VERSION}; "
+                "fit them again with manage.py fit_localization."
             )
         if unknown := calibration.weights.keys() - FEATURES.keys():
             raise CalibrationMismatchError(f"The localization weights name unknown features: {', '.join(sorted(unknown))}.")
@@ -232,6 +241,11 @@ def shortness(query: Query) -> float:
     return max(0.0, 1.0 - math.log(max(1, query.word_count)) / math.log(24))
 
 
+def bareness(query: Query) -> float:
+    """1 without informative words, ½ with one, ⅓ with two: what is left leans on what was said before."""
+    return 1.0 / (1 + len(query.content))
+
+
 def _branch(
     query: Query,
     tip: Interaction,
@@ -251,7 +265,7 @@ def _branch(
         "near_best": mine.best,
         "near_tip": mine.tip,
         "near_centre": mine.centre,
-        "near_lead": mine.best - max((other.best for other in others), default=0.0),
+        "near_lead": mine.tip - max((other.tip for other in others), default=0.0),
         "words_tip": mine.tip_words,
         "words_bm25": mine.bm25,
         "words_lead": mine.path_words - max((other.path_words for other in others), default=0.0),
@@ -264,6 +278,10 @@ def _branch(
         "active_short": on * shortness(query),
         "active_pronoun": on * cues.pronoun,
         "active_opener": on * cues.opener,
+        "active_answer": on * cues.answer,
+        "active_greeting": on * cues.greeting,
+        "active_bare": on * bareness(query),
+        "active_near": on * mine.tip,
         "active_fresh": on * bool(cues.fresh),
         "active_returning": on * bool(cues.returning),
         "other_returning": (1 - on) * bool(cues.returning),
@@ -282,10 +300,14 @@ def new_root_features(query: Query, candidates: Sequence[Branch]) -> dict[str, f
     return {
         "new": 1.0,
         "new_near": max((branch.features["near_best"] for branch in candidates), default=0.0),
+        "new_tip": max((branch.features["near_tip"] for branch in candidates), default=0.0),
         "new_uncovered": 1.0 - best,
         "new_short": shortness(query),
         "new_pronoun": float(query.cues.pronoun),
         "new_opener": float(query.cues.opener),
+        "new_answer": float(query.cues.answer),
+        "new_greeting": float(query.cues.greeting),
+        "new_bare": bareness(query),
         "new_fresh": float(bool(query.cues.fresh)),
         "new_returning": float(bool(query.cues.returning)),
     }

@@ -1,7 +1,7 @@
 """Hybrid recall (paper §3.2): what to ask the indexes for, and how their answers are put on one scale.
 
-Limits are the paper's (20 nearest states, 12 states for each topic anchor, terms in more than 40 % of the states say nothing) and our own measurements (docs/decisions):
-a query term costs in proportion to the states that have it, so the rarest are looked up and common ones are not.
+Limits are the paper's (20 nearest states, 12 states for each topic anchor, terms in more than 40 % of the states say nothing) and
+our own measurements (docs/decisions): a query term costs in proportion to the states that have it, so the rarest are looked up and common ones are not.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ COMMON_SHARE: Final = 0.40  # terms in more states than this don't count (paper 
 FEW_STATES: Final = 5  # … which means nothing in a forest this small
 ANCHOR_MATCH: Final = 0.5  # an anchor counts above this match (paper §3.2)
 ANCHOR_SIMILARITY: Final = 0.45  # cosine of query and topic key from which the meaning alone names a topic
+UNRELATED: Final = 0.1  # cosine of texts that have nothing to do with each other, about
+FUSION: Final[Mapping[Channel, float]] = {"semantic": 0.6, "keyword": 0.4, "entity": 0.15, "topic": 0.1}
 BM25_K1: Final = 1.2
 BM25_B: Final = 0.75
 
@@ -50,7 +52,7 @@ def bm25(query: Iterable[str], counts: Mapping[str, int], length: int, document_
 
 
 def select_terms(query: Query, document_frequency: Mapping[str, int], states: int) -> list[str]:
-    """The query terms worth looking up, rarest first: known to the forest, not common, at most TERM_LIMIT, and as many as the scan limit pays for (one at least).
+    """The query terms worth looking up, rarest first: known to the forest, not common, at most TERM_LIMIT, as many as SCAN_LIMIT pays for (one at least).
 
     Words of requests and small talk come last: “explain” only matters when there is nothing better."""
     informative = set(query.content)
@@ -92,18 +94,15 @@ def match_anchors(query: Query, topics: Sequence[tuple[int, str, Sequence[str]]]
     return found[:ANCHOR_LIMIT]
 
 
-def fused(channels: Mapping[Channel, Mapping[int, Hit]], weights: Mapping[Channel, float] | None = None) -> dict[int, float]:
-    """One score for each state that any channel found: the weighted sum of standardized channel scores, a state that a channel missed counting as that channel's least.
+def fused(channels: Mapping[Channel, Mapping[int, Hit]]) -> dict[int, float]:
+    """One score for each state that any channel found, in 0 … Σ FUSION: its channels' scores as shares of the channel's best, weighted; a channel that missed
+    it adds nothing. Cosines count from UNRELATED up.
 
-    Score fusion ranks better than reciprocal ranks (LOCALIZATION); used to order supplemental turns (`ranked` policy)."""
-    weights = weights or {"semantic": 0.6, "keyword": 0.4, "entity": 0.15, "topic": 0.1}
+    Scores fuse better than reciprocal ranks (LOCALIZATION); it orders supplemental turns (`ranked` policy)."""
     total: dict[int, float] = {state: 0.0 for hits in channels.values() for state in hits}
     for channel, hits in channels.items():
-        if not hits:
-            continue
-        scores = [hit.score for hit in hits.values()]
-        low, high = min(scores), max(scores)
-        span = high - low or max(abs(high), 1e-9)
+        floor = UNRELATED if channel == "semantic" else 0.0
+        best = max((hit.score for hit in hits.values()), default=0.0) - floor
         for state, hit in hits.items():
-            total[state] += weights.get(channel, 0.0) * (0.25 + 0.75 * (hit.score - low) / span)
+            total[state] += FUSION[channel] * max(0.0, hit.score - floor) / best if best > 0 else 0.0
     return total

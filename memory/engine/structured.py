@@ -156,7 +156,9 @@ def _updates(query: Query, pool: Pool, zone: str, used: set[tuple[str, int]]) ->
         if not (query.asks("previous", "update", "current", "latest", "order") or supported(query, Found(new, None))):
             continue
         name = one_line(new.slot.replace("|", " ").replace("_", " ") or new.subject or new.kind)
-        text = f"{name}: {excerpt(old.value or old.text, 160)} ({day(old.event_time, zone)}) → {excerpt(new.value or new.text, 160)} ({day(new.event_time, zone)}, holds now)"
+        before = f"{excerpt(old.value or old.text, 160)} ({day(old.event_time, zone)})"
+        after = f"{excerpt(new.value or new.text, 160)} ({day(new.event_time, zone)}, holds now)"
+        text = f"{name}: {before} → {after}"
         pieces.append(Piece("update", text, tuple(dict.fromkeys((*old.sources, *new.sources))), new.id, new.status))
         used.add((old.kind, old.id))
         if len(pieces) == RECORDS:
@@ -258,7 +260,7 @@ def _preferences(standing: Sequence[Found], used: set[tuple[str, int]], zone: st
 
 
 def _bridges(query: Query, standing: Sequence[Found], zone: str) -> list[Piece]:
-    """Pairs of facts from different turns that share a name or value the question doesn't have: the link side is nearer to the question, the other may hold the answer."""
+    """Pairs of facts from different turns that share a name or value the question doesn't have: the first is nearer to it, the other may hold the answer."""
     facts = [
         found.evidence for found in sorted(standing, key=lambda found: -strength(query, found)) if found.evidence.kind in ("fact", "mutable_state", "event")
     ][:24]
@@ -268,7 +270,8 @@ def _bridges(query: Query, standing: Sequence[Found], zone: str) -> list[Piece]:
         for answer in facts[index + 1 :]:
             shared = names[link.id] & names[answer.id]
             if shared and set(link.sources).isdisjoint(answer.sources):
-                text = f"link “{excerpt(min(shared), 60)}”: {excerpt(link.text, 160)} ({day(link.event_time, zone)}) — {excerpt(answer.text, 160)} ({day(answer.event_time, zone)})"
+                sides = [f"{excerpt(side.text, 160)} ({day(side.event_time, zone)})" for side in (link, answer)]
+                text = f"link “{excerpt(min(shared), 60)}”: {sides[0]} — {sides[1]}"
                 pieces.append(Piece("fact", text, tuple(dict.fromkeys((*link.sources, *answer.sources))), link.id, link.status))
                 if len(pieces) == 4:
                     return pieces

@@ -4,6 +4,8 @@ Rules (RELIABILITY R3): compatibility forms and case are folded, accents of Lati
 written without blanks become bigrams; numbers lose their grouping and currency, so that “€21,500” and “21500” are one term.
 """
 
+# ruff: noqa: SIM905 - lists of words read best as text
+
 from __future__ import annotations
 
 import re
@@ -40,10 +42,31 @@ COMMON: Final = frozenset(
 )
 
 _FOLDED_LETTERS = str.maketrans(
-    {"ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "’": "'", "‘": "'", "ʼ": "'", "ς": "σ", "\u0640": None}
+    {
+        "ø": "o",
+        "æ": "ae",
+        "œ": "oe",
+        "ł": "l",
+        "đ": "d",
+        "ð": "d",
+        "þ": "th",
+        "ı": "i",
+        "’": "'",
+        "‘": "'",
+        "ʼ": "'",
+        "ς": "σ",
+        "\u0640": None,
+        "أ": "ا",
+        "إ": "ا",
+        "آ": "ا",
+        "ى": "ي",
+    }
 )
 # Scripts without blanks between words (Korean has blanks, but its endings glue to the stem): Han, Hiragana, Katakana, Hangul, Thai, Lao, Khmer, Burmese.
-_DENSE = "\u0e01-\u0e4e\u0e81-\u0eff\u1000-\u109f\u1780-\u17d3\u3005-\u3007\u3041-\u3096\u309d\u309e\u30a1-\u30fa\u30fc-\u30fe\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U000323af"
+_DENSE = (
+    "\u0e01-\u0e4e\u0e81-\u0eff\u1000-\u109f\u1780-\u17d3\u3005-\u3007\u3041-\u3096\u309d\u309e"
+    "\u30a1-\u30fa\u30fc-\u30fe\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U000323af"
+)
 _EMOJI = "\u2600-\u27bf\u2b50\u2b55\U0001f1e6-\U0001f1ff\U0001f300-\U0001f3fa\U0001f400-\U0001faff"
 
 
@@ -65,9 +88,12 @@ _NUMBER = r"\d{1,3}(?:[,'\u00a0\u202f\u2009]\d{3})+(?:\.\d+)?(?!,?\d)|\d{1,3}(?:
 _AMOUNT = r"\d+(?:[.,]\d+)*(?:k|kg|g|mg|km|m|cm|mm|ml|l|h|min|s|gb|mb|tb|kb|hz|kwh|kw|w|am|pm|eur|usd|gbp|chf|px|mph|lb|lbs|oz|ft|c|f)"
 _TOKEN = re.compile(
     rf"(?P<dense>[{_DENSE}]+)|(?P<emoji>[{_EMOJI}])|(?P<amount>{_AMOUNT}(?!\w))|(?P<number>(?>{_NUMBER})(?![^\W\d_]))"
-    rf"|(?P<word>[^\W_](?:[^\W_{_DENSE}]|[{_MARKS}]|'(?=[^\W\d_]))*)"
+    rf"|(?P<word>[^\W_](?:[^\W_{_DENSE}]++|[{_MARKS}]++|'(?=[^\W\d_]))*+)"
 )
-_ACCENTED = re.compile(r"([A-Za-z\u0370-\u03ff\u0400-\u04ff])[\u0300-\u036f]+")
+_ANY_TOKEN = re.compile(re.sub(r"\(\?P<\w+>", "(?:", _TOKEN.pattern))
+_GROUPED = re.compile(r"(?<=\d)[\u00a0\u202f\u2009](?=\d{3}(?!\d))")  # a narrow blank between the thousands
+# Cyrillic й stays a letter of its own; ё and stress marks don't.
+_ACCENTED = re.compile(r"(?<=[A-Za-z\u0370-\u03ff])[\u0300-\u036f]+|(?<=[\u0400-\u04ff])(?:\u0301|(?<=е)\u0308)")
 _SHORT_VOWELS = re.compile(r"[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670]")  # of Hebrew and Arabic, mostly not written
 
 _stemmer = snowballstemmer.stemmer("english")
@@ -78,8 +104,9 @@ def fold(text: str) -> str:
     """The text as it is matched: compatibility forms, case and accents folded; its words and their order stay."""
     if text.isascii():
         return text.lower()
+    text = _GROUPED.sub("'", text)  # before compatibility forms turn it into a plain blank
     text = unicodedata.normalize("NFKC", text.translate({0x0130: "i"})).casefold()
-    text = _ACCENTED.sub(r"\1", unicodedata.normalize("NFD", text))
+    text = _ACCENTED.sub("", unicodedata.normalize("NFD", text))
     text = _SHORT_VOWELS.sub("", unicodedata.normalize("NFC", text)).translate(_FOLDED_LETTERS)
     return "".join(str(unicodedata.digit(character)) if character.isdigit() and not character.isascii() else character for character in text)
 
@@ -132,14 +159,17 @@ def _words(folded: str) -> Iterable[tuple[str, str]]:
 
 def terms(text: str) -> list[str]:
     """The terms a text is indexed under, in order and repeated as often as said; function words are left out."""
-    found = []
-    for kind, token in _words(fold(text)):
-        if kind == "word":
-            if token in STOPWORDS or not token:
-                continue
-            token = stem(token)
-        found.append(token[:MAX_TERM])
+    found: list[str] = []
+    for token in _ANY_TOKEN.findall(fold(text)):
+        found += _terms_of(token) if len(token) <= MAX_TERM else _terms_of.__wrapped__(token)
     return found
+
+
+@lru_cache(maxsize=65_536)
+def _terms_of(token: str) -> tuple[str, ...]:
+    """The terms of one folded token; most texts are made of the same few thousand."""
+    listed = ((stem(word) if kind == "word" else word)[:MAX_TERM] for kind, word in _words(token) if word and not (kind == "word" and word in STOPWORDS))
+    return tuple(listed)
 
 
 def content_terms(text: str) -> list[str]:
@@ -159,7 +189,7 @@ def words(text: str) -> list[str]:
 
 # --- Entities ----------------------------------------------------------------------------------------------------------
 
-_CAPITAL = rf"[{_UPPER}][^\W_]*(?:['’][^\W\d_]+)?"
+_CAPITAL = rf"[{_UPPER}][^\W_{_DENSE}]*(?:['’][^\W\d_]+)?"
 _SPAN = re.compile(
     rf"(?<![\w'’]){_CAPITAL}(?:(?:[ \u00a0-](?:of the |of |de la |de |van der |van |von |del |du |& )?){_CAPITAL}|[ -]\d+[A-Za-z]{{0,2}}(?![\w,.]\d))*"
 )
@@ -171,7 +201,7 @@ _UNITS = (
 _QUANTITY = re.compile(
     rf"(?P<sign>[€$£¥])\s?(?P<money>\d[\d,.'\u00a0\u202f]*\d|\d)(?P<kilo>k)?|(?P<amount>\d[\d,.]*\d|\d)\s?(?P<unit>{_UNITS}|[€£¥])(?!\w)", re.IGNORECASE
 )
-_PRODUCT = re.compile(r"(?<![\w@/.])(?:[A-Za-z]+\d[\w-]*|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|\d+[A-Z]{2,}\w*)(?!\w)")
+_PRODUCT = re.compile(r"(?<![A-Za-z0-9_@/.])(?:[A-Za-z]+\d[A-Za-z0-9-]*|[a-z]+[A-Z][A-Za-z0-9]+|[A-Z][a-z]+[A-Z][A-Za-z0-9]*|\d+[A-Z]{2,}[A-Za-z0-9]*)")
 _HANDLE = re.compile(
     r"(?<!\w)[@#][^\W\d]\w{1,40}|[\w.+-]+@[\w-]+\.[\w.-]*\w|(?:https?://)?(?:www\.)?([a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|dev|ai|co|eu|de|fr|uk))\b",
     re.IGNORECASE,

@@ -1,6 +1,7 @@
 """Replay of gold streams on a forest held in memory: the same recall channels, limits and engine as a forest in the database, without one.
 
-A stream is JSONL, one interaction a line: `{"id": "t0002", "user": "…", "assistant": "…", "time": "2026-01-13T07:53:00+00:00", "parent": "t0001"}`; parent null = a new root.
+A stream is JSONL, one interaction a line; parent null = a new root:
+`{"id": "t0002", "user": "…", "assistant": "…", "time": "2026-01-13T07:53:00+00:00", "parent": "t0001"}`.
 The gold tree of a turn is found by following `parent`; it never reaches the engine. Errors of localization are kept, as in life (online replay).
 """
 
@@ -265,7 +266,8 @@ class Figures:
 
     def __str__(self) -> str:
         return (
-            f"branch {self.branch:.3f} · resumption {self.resumption:.3f} ({self.resumptions}) · new root P {self.root_precision:.3f} R {self.root_recall:.3f} F1 {self.root_f1:.3f}"
+            f"branch {self.branch:.3f} · resumption {self.resumption:.3f} ({self.resumptions})"
+            f" · new root P {self.root_precision:.3f} R {self.root_recall:.3f} F1 {self.root_f1:.3f}"
             f" · ECE {self.calibration_error:.3f} · surest 80 % {self.confident:.3f} · unsure {self.unsure:.2f} · {self.turns} turns"
         )
 

@@ -15,7 +15,7 @@ from memory.llm.embed import embedder
 
 
 class Command(BaseCommand):
-    help = "Fit the localization weights on directories of gold streams (docs/interfaces.md, replay lines with parent); --test measures on others by online replay."
+    help = "Fit the localization weights on directories of gold streams (lines as for replay, with parent); --test measures on others by online replay."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

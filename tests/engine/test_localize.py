@@ -1,0 +1,158 @@
+"""Where an input goes, and the words that say why."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.engine import localize, rank
+from memory.engine.forest import Anchor, Hit, Interaction, Recall, Recalled
+from memory.engine.query import Query, read
+from memory.engine.rank import FEATURE_VERSION, Calibration, CalibrationMismatchError, additive_score, probabilities
+
+NOON = datetime(2026, 11, 12, 12, 0, tzinfo=UTC)
+WEIGHTS = {"near_best": 5.0, "near_tip": 2.0, "words_tip": 2.0, "path_words": 2.0, "topic": 1.0, "active": 1.0, "active_bare": 2.0, "new": 3.5}
+CALIBRATION = Calibration(WEIGHTS, 1.0, {"continuation": 0.95, "temporal": 0.9}, FEATURE_VERSION, ("a test",), "")
+
+
+def asked(text: str) -> Query:
+    return read(text, NOON, "Europe/Paris")
+
+
+def said(identity: int, user: str, *, root: int, parent: int | None = None, topic: str = "", answer: str = "", hours: int = 1) -> Interaction:
+    return Interaction(identity, identity, parent, root, root, int(parent is not None), NOON - timedelta(hours=hours), user, answer, topic=topic)
+
+
+KITCHEN = said(1, "The wall to the window must stay when I redo my kitchen", root=1, topic="Kitchen", hours=30)
+HOOD = said(2, "Which extractor hood fits under the beam?", root=1, parent=1, topic="Kitchen", answer="A recirculating Bosch.", hours=29)
+BREAD = said(3, "My sourdough needs 24 hours in the fridge", root=3, topic="Sourdough", answer="24 hours is fine.", hours=2)
+
+
+def recalled(*found: tuple[Interaction, float], active: Interaction | None = BREAD, anchors: Sequence[Anchor] = ()) -> Recall:
+    hits = [
+        Recalled(state, {"semantic": Hit(rank, similarity), "keyword": Hit(rank, 1.0)}, similarity)
+        for rank, (state, similarity) in enumerate(sorted(found, key=lambda pair: -pair[1]), 1)
+    ]
+    tips = {state.branch: state for state in sorted((state for state, _ in found), key=lambda state: state.position)}
+    return Recall(hits, tips, active, anchors, {"window": 1, "hood": 1, "wall": 1, "sourdough": 1, "24": 1}, 3, 10.0)
+
+
+def test_an_input_goes_to_the_branch_that_is_nearest_at_its_tip() -> None:
+    decision = localize.localize(asked("Is the hood loud, and the wall by the window?"), recalled((KITCHEN, 0.5), (HOOD, 0.7), (BREAD, 0.1)), CALIBRATION)
+    assert (decision.method, decision.parent, decision.root) == ("recall", HOOD.id, 1)
+    assert decision.why.startswith("Returns to Kitchen, Which extractor hood fits under the beam.")
+    assert "“wall”" in decision.why
+
+
+def test_an_input_near_nothing_begins_a_new_root() -> None:
+    decision = localize.localize(asked("Who painted the Night Watch?"), recalled((HOOD, 0.02), (BREAD, 0.01)), CALIBRATION)
+    assert (decision.method, decision.parent, decision.root) == ("new_root", None, None)
+    assert decision.why.startswith("Begins a new topic")
+
+
+def test_the_first_turn_of_a_forest_is_surely_a_new_root() -> None:
+    decision = localize.localize(asked("Continue"), Recall([], {}, None, [], {}, 0, 0.0), CALIBRATION)
+    assert (decision.method, decision.probability, decision.unsure) == ("new_root", 1.0, False)
+
+
+def test_a_continuation_cue_leads_to_the_active_state_whatever_is_nearer() -> None:
+    decision = localize.localize(asked("Go on, please"), recalled((HOOD, 0.9), (BREAD, 0.1)), CALIBRATION)
+    assert (decision.method, decision.parent) == ("continuation", BREAD.id)
+    assert decision.probability == pytest.approx(0.95)
+    assert "“go on, please”" in decision.why
+    assert not localize.needs_recall(asked("Go on, please"), BREAD)
+
+
+def test_a_temporal_return_leads_to_what_was_said_then() -> None:
+    query = asked("What did we say yesterday about the hood?")
+    window = localize.window(query)
+    assert window is not None
+    assert window.start <= HOOD.time < window.end
+    decision = localize.localize(query, recalled((BREAD, 0.6)), CALIBRATION, [Recalled(HOOD, {}, 0.4)])
+    assert (decision.method, decision.parent) == ("temporal", HOOD.id)
+    assert "“yesterday”" in decision.why
+
+
+def test_a_time_at_which_nothing_was_said_leaves_it_to_recall() -> None:
+    decision = localize.localize(asked("What did we say last week about the hood?"), recalled((HOOD, 0.9), (BREAD, 0.1)), CALIBRATION, [])
+    assert (decision.method, decision.parent) == ("recall", HOOD.id)
+
+
+def test_a_close_race_is_unsure_and_names_the_second_place() -> None:
+    decision = localize.localize(asked("Is 24 enough, then?"), recalled((HOOD, 0.9), (BREAD, 0.6)), CALIBRATION)
+    assert decision.unsure
+    assert decision.second == HOOD.id
+    assert "the model was also shown it" in decision.why
+
+
+def test_probabilities_and_parts_add_up() -> None:
+    decision = localize.localize(asked("Is the hood loud?"), recalled((KITCHEN, 0.5), (HOOD, 0.7), (BREAD, 0.1)), CALIBRATION)
+    assert sum(candidate.probability for candidate in decision.candidates) == pytest.approx(1.0)
+    for candidate in decision.candidates:
+        assert sum(candidate.parts.values()) == pytest.approx(candidate.score)
+    assert decision.margin == pytest.approx(decision.candidates[0].probability - decision.candidates[1].probability)
+    assert decision.threshold == next(candidate.score for candidate in decision.candidates if candidate.state is None)
+
+
+def test_at_most_eight_branches_and_the_new_root_are_kept() -> None:
+    states = [said(number, f"Matter number {number}", root=number) for number in range(1, 15)]
+    decision = localize.localize(asked("Matter"), recalled(*((state, 0.3) for state in states), active=states[-1]), CALIBRATION)
+    assert len(decision.candidates) == 9
+    assert decision.candidates[-1].state is None or any(candidate.state is None for candidate in decision.candidates)
+
+
+def test_a_topic_that_is_named_speaks_for_its_tree() -> None:
+    query, found = asked("The kitchen again"), ((HOOD, 0.3), (BREAD, 0.3))
+    plain = rank.branches(query, recalled(*found))
+    named = rank.branches(query, recalled(*found, anchors=[Anchor(1, "Kitchen", 0.9)]))
+    assert [branch.features["topic"] for branch in plain] == [0.0, 0.0]
+    assert [branch.features["topic"] for branch in named] == [0.9, 0.0]
+
+
+def test_hostile_text_stays_plain_text_on_one_line() -> None:
+    hostile = replace(HOOD, user="</script><b onclick=x>\u202ehood\u202c\n\nIGNORE ALL\x00 hood", topic="Kit\u2066chen\n")
+    decision = localize.localize(asked("hood hood"), recalled((hostile, 0.9), (BREAD, 0.1)), CALIBRATION)
+    assert not any(character in decision.why for character in "\n\x00\u202e\u2066")
+    assert len(decision.why) < 400
+
+
+def test_a_given_place_is_sure() -> None:
+    assert localize.given(HOOD).parent == HOOD.id
+    assert localize.given(HOOD).why == "You chose Kitchen, Which extractor hood fits under the beam."
+    assert localize.given(None).parent is None
+
+
+def test_the_papers_sum_is_there_as_a_baseline() -> None:
+    assert additive_score(5.0, 3, 0.5, None) == pytest.approx(5.0 + 2.0 + 0.5)
+    assert additive_score(5.0, 0, 2.0, 0.9) == pytest.approx(5.0 + 1.0 + 7.2)
+    assert additive_score(5.0, 1, 0.0, 0.3) == pytest.approx(5.0 + 1.0 - 6.0)
+
+
+@given(st.lists(st.floats(-50, 50), min_size=1, max_size=12), st.floats(0.1, 5))
+def test_probabilities_sum_to_one_and_keep_the_order(scores: list[float], temperature: float) -> None:
+    shares = probabilities(scores, temperature)
+    assert sum(shares) == pytest.approx(1.0)
+    assert shares[scores.index(max(scores))] == max(shares)
+
+
+@given(st.text(max_size=120))
+def test_any_input_finds_a_place(text: str) -> None:
+    decision = localize.localize(asked(text), recalled((KITCHEN, 0.2), (HOOD, 0.3), (BREAD, 0.1)), CALIBRATION)
+    assert 0 <= decision.probability <= 1
+    assert decision.why
+
+
+def test_weights_survive_being_written_and_read() -> None:
+    assert Calibration.from_json(CALIBRATION.to_json()).weights == CALIBRATION.weights
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"features": FEATURE_VERSION + 1}, {"weights": {"near_best": 9.0}}, {"weights": {"horoscope": 1.0}}, {"temperature": None}, {"hash": ""}],
+)
+def test_weights_that_are_not_of_this_code_are_refused(change: dict[str, object]) -> None:
+    with pytest.raises(CalibrationMismatchError):
+        Calibration.from_json({**CALIBRATION.to_json(), **change})

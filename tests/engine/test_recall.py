@@ -1,0 +1,67 @@
+"""What the indexes are asked for."""
+
+from datetime import UTC, datetime
+
+from memory.engine.forest import Hit
+from memory.engine.query import Query, read
+from memory.engine.recall import ANCHOR_LIMIT, COMMON_SHARE, SCAN_LIMIT, TERM_LIMIT, bm25, fused, idf, is_common, match_anchors, select_terms
+
+
+def asked(text: str) -> Query:
+    return read(text, datetime(2026, 11, 12, 12, 0, tzinfo=UTC))
+
+
+def test_rare_terms_are_looked_up_first_and_common_ones_not_at_all() -> None:
+    query = asked("the kitchen hood by Bosch")
+    assert select_terms(query, {"kitchen": 41, "hood": 12, "bosch": 3}, 100) == ["bosch", "hood"]
+    assert is_common(41, 100)
+    assert not is_common(int(100 * COMMON_SHARE), 100)
+
+
+def test_in_a_small_forest_nothing_is_common() -> None:
+    assert select_terms(asked("kitchen"), {"kitchen": 3}, 3) == ["kitchen"]
+
+
+def test_terms_that_no_state_has_are_not_looked_up() -> None:
+    assert select_terms(asked("zebra hood"), {"hood": 2}, 10) == ["hood"]
+
+
+def test_words_of_requests_come_last() -> None:
+    assert select_terms(asked("Explain the hood"), {"explain": 1, "hood": 3}, 100) == ["hood", "explain"]
+
+
+def test_the_number_of_postings_read_is_bounded() -> None:
+    words = " ".join(f"word{chr(97 + i)}" for i in range(20))
+    query = asked(words)
+    assert len(select_terms(query, dict.fromkeys(query.terms, 2), 100)) == TERM_LIMIT
+    assert select_terms(query, dict.fromkeys(query.terms, SCAN_LIMIT), 100_000) == [query.terms[0]]
+
+
+def test_a_rarer_term_weighs_more_and_a_longer_text_less() -> None:
+    assert idf(1, 100) > idf(30, 100) >= 0
+    short = bm25(["hood"], {"hood": 1}, 5, {"hood": 2}, 100, 20.0)
+    long = bm25(["hood"], {"hood": 1}, 200, {"hood": 2}, 100, 20.0)
+    assert short > long > 0
+
+
+def test_an_input_that_names_a_topic_anchors_its_tree() -> None:
+    topics = [(3, "Kitchen renovation", ("galley kitchen",)), (9, "Lisbon talk", ())]
+    [anchor] = match_anchors(asked("Back to the kitchen renovation"), topics, {})
+    assert (anchor.root, anchor.key, anchor.match) == (3, "Kitchen renovation", 1.0)
+
+
+def test_half_a_name_is_no_anchor_but_a_near_meaning_is() -> None:
+    topics = [(3, "Kitchen renovation", ())]
+    assert match_anchors(asked("Any kitchen news?"), topics, {}) == []
+    [anchor] = match_anchors(asked("the cooking area"), topics, {3: 0.7})
+    assert 0.5 < anchor.match < 1.0
+
+
+def test_only_the_best_anchors_are_followed() -> None:
+    topics = [(root, "Sourdough bread", ()) for root in range(1, 9)]
+    assert [anchor.root for anchor in match_anchors(asked("my sourdough bread"), topics, {})] == list(range(1, ANCHOR_LIMIT + 1))
+
+
+def test_a_state_that_two_channels_found_is_before_one_that_one_found() -> None:
+    scores = fused({"semantic": {1: Hit(1, 0.6), 2: Hit(2, 0.59)}, "keyword": {2: Hit(1, 7.0)}})
+    assert scores[2] > scores[1]
