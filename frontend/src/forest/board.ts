@@ -5,7 +5,7 @@ import { LabelLayer } from './label-layer';
 import { daysOf, LabelPlan, namesOf } from './labelling';
 import { readPalette, type Palette } from './palette';
 import { paintPromise } from './promise';
-import { gatherStems } from './stems';
+import { StemCache } from './stems';
 import { Strip } from './strip';
 import type { Frame } from './frame';
 import type { Marks } from './marks';
@@ -27,6 +27,7 @@ export class Board {
   private readonly chips: TreeChips;
   private readonly sentence = document.createElement('div');
   private readonly plan = new LabelPlan();
+  private readonly stems = new StemCache();
   private palette: Palette;
 
   constructor(
@@ -74,7 +75,7 @@ export class Board {
     }
     const { standing, texts } = this.plan.labels(frame, marks, versions.marks);
     const days = daysOf(frame);
-    const stems = frame.mode === 'stems' ? gatherStems(frame) : null;
+    const stems = frame.mode === 'stems' ? this.stems.of(frame, versions.scene) : null;
     paint(ctx, { frame, marks, palette, labels: standing, days: days.standing, stems });
     if (frame.stripShown) this.strip.draw(ctx, frame, marks.asOf, palette, versions.scene);
     this.layer.showLabels(texts, frame);

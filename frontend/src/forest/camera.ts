@@ -83,7 +83,7 @@ export function measure({ unit }: Camera, scene: Scene, stage: Stage, drawing: D
   const pitch = clamp(most / (scene.lanes + 0.5), 13, wished);
   const label = Math.min(lane0 + most, Math.max(lane0 + (scene.lanes + 0.5) * pitch, phone ? 147 : width * 0.4));
   const mode = drawing === 'tree' ? 'tree' : unit < STEMS_BELOW ? 'stems' : unit < 8 ? 'far' : unit < 18 ? 'fit' : unit < 30 || phone ? 'rows' : 'near';
-  const radius = mode === 'far' || mode === 'stems' ? 2.5 : phone ? 5 : unit <= 11 ? Math.min(4.7, unit * 0.46) : lerp(4.7, 6, clamp((unit - 11) / 21, 0, 1));
+  const radius = mode === 'far' || mode === 'stems' ? 2.5 : phone ? Math.min(5, unit * 0.46) : unit <= 11 ? Math.min(4.7, unit * 0.46) : lerp(4.7, 6, clamp((unit - 11) / 21, 0, 1));
   return { unit, pitch, lane0, label, tags: strip.x - 7, strip, radius: mode === 'tree' ? clamp(unit * 0.3, 1.5, 6) : radius, mode };
 }
 

@@ -14,9 +14,12 @@ export function paintStems(ctx: Ctx, frame: Frame, stems: readonly Stem[], marks
   const outline = area<[number, number]>()
     .curve(curveBasis)
     .context(ctx);
+  const origin = frame.yOf(0);
+  ctx.save();
+  ctx.translate(0, origin);
   for (const stem of stems) {
     const start = stem.from?.y ?? stem.y0;
-    if (stem.y1 < -20 || start > stage.height + 20) continue;
+    if (stem.y1 + origin < -20 || start + origin > stage.height + 20) continue;
     const faint = marks.hits !== null && !stem.members.some((i) => marks.hits?.has(i));
     ctx.globalAlpha = faint ? FAINT : marks.path && !stem.members.some((i) => marks.onPath.has(i)) ? 0.8 : 0.9;
     ctx.fillStyle = ctx.strokeStyle = palette.lanes[stem.colour];
@@ -27,9 +30,10 @@ export function paintStems(ctx: Ctx, frame: Frame, stems: readonly Stem[], marks
       ctx.stroke();
     }
     ctx.beginPath();
-    outline.x0(([, w]) => stem.x - w).x1(([, w]) => stem.x + w).y(([y]) => y)(outlinePoints(stem, stage.height));
+    outline.x0(([, w]) => stem.x - w).x1(([, w]) => stem.x + w).y(([y]) => y)(outlinePoints(stem, -origin, stage.height - origin));
     ctx.fill();
   }
+  ctx.restore();
   ctx.globalAlpha = 1;
   for (const root of scene.roots) {
     const state = scene.states[root];
@@ -61,17 +65,26 @@ function circle(ctx: Ctx, x: number, y: number, r: number): void {
   ctx.arc(x, y, r, 0, Math.PI * 2);
 }
 
-/** The outline's support points in view: every other px is enough for a bell six px wide. */
-function outlinePoints(stem: Stem, height: number): [number, number][] {
+/** Px between two support points of an outline: enough for a bell six px wide. */
+const STEP = 3;
+/** A stem that changes less than this between two points is straight there. */
+const STRAIGHT = 0.02;
+
+/** The outline's support points between two heights. */
+function outlinePoints(stem: Stem, top: number, bottom: number): [number, number][] {
+  const { half, y0 } = stem;
   const points: [number, number][] = [];
-  const last = stem.half.length - 1;
-  const from = Math.max(0, Math.floor(-30 - stem.y0));
-  const to = Math.min(last, Math.ceil(height + 30 - stem.y0));
+  const last = half.length - 1;
+  const from = Math.max(0, Math.floor(top - 30 - y0));
+  const to = Math.min(last, Math.ceil(bottom + 30 - y0));
   // A twig begins as thin as its thread.
-  if (from === 0 && stem.from) points.push([stem.y0 - 7, 0.5], [stem.y0 - 3, stem.half[0] * 0.7]);
-  for (let i = from; i < to; i += 2) points.push([stem.y0 + i, stem.half[i]]);
-  if (to >= from) points.push([stem.y0 + to, stem.half[to]]);
+  if (from === 0 && stem.from) points.push([y0 - 7, 0.5], [y0 - 3, half[0] * 0.7]);
+  for (let i = from; i < to; i += STEP) {
+    const straight = i > from && i + STEP < to && Math.abs(half[i] - half[i - STEP]) < STRAIGHT && Math.abs(half[i] - half[i + STEP]) < STRAIGHT;
+    if (!straight) points.push([y0 + i, half[i]]);
+  }
+  if (to >= from) points.push([y0 + to, half[to]]);
   // Rounded foot, like a bud.
-  if (to === last) points.push([stem.y0 + last + 2, stem.half[last] * 0.9], [stem.y0 + last + 4, 0.3]);
+  if (to === last) points.push([y0 + last + 2, half[last] * 0.9], [y0 + last + 4, 0.3]);
   return points;
 }

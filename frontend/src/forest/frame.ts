@@ -18,6 +18,8 @@ export interface Frame extends Measures {
   band: number;
   /** The strip is left out where it would only repeat the drawing. */
   stripShown: boolean;
+  /** States are on their way from an earlier layout. */
+  moving: boolean;
 }
 
 /** Distance of twigs within a band. */
@@ -49,7 +51,7 @@ export function frameOf(scene: Scene, camera: Camera, stage: Stage, drawing: Dra
       ys[i] = yOf(state.y);
     }
   }
-  return { ...m, stage, camera, scene, drawing, xs, ys, yOf, band, stripShown };
+  return { ...m, stage, camera, scene, drawing, xs, ys, yOf, band, stripShown, moving: false };
 }
 
 /** Whether a height on the screen is in view, with some room around. */

@@ -135,7 +135,7 @@ export function namesOf(frame: Frame, marks: Marks, stems: readonly Stem[] | nul
       if (state && state.parent >= 0) wish(state, 1e6, '', state.row.label.slice(0, 40));
     }
   }
-  const boxes = (stems ?? []).filter((s) => !s.twig).map((s): Box => ({ x0: s.x - 4, y0: s.y0 + 14, x1: s.x + 4, y1: s.y1 }));
+  const boxes = (stems ?? []).filter((s) => !s.twig).map((s): Box => ({ x0: s.x - 4, y0: frame.yOf(0) + s.y0 + 14, x1: s.x + 4, y1: frame.yOf(0) + s.y1 }));
   const placed = placeNames(names, stations, boxes, frame.strip.x, frame.mode === 'stems' ? TWIG + 6 : stationRadius(frame) + 6, frame.mode === 'tree' ? [22, 40] : []);
   return [...placed.values()].map(({ key, x, y }) => ({ key: String(scene.states[key].row.id), x, y: Math.max(y, SPACING / 2), ...(words.get(key) as { bold: string; text: string }) }));
 }

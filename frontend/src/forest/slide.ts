@@ -37,6 +37,7 @@ export class Slide {
   /** Puts a frame's states where they are by now. */
   apply(frame: Frame): Frame {
     if (!this.from) return frame;
+    frame.moving = true;
     for (const { row, index } of frame.scene.states) {
       const place = this.from.get(row.id);
       if (!place) continue;

@@ -1,7 +1,10 @@
 import { edgeWidth } from './edges';
 import type { Frame } from './frame';
 
-/** One stem or twig of the far drawing: a run of states on one lane of a band, swollen where weeks were busy. */
+/**
+ * One stem or twig of the far drawing: a run of states on one lane of a band, swollen where weeks were busy. Heights
+ * count in px from the first row, so that panning keeps them.
+ */
 export interface Stem {
   colour: number;
   x: number;
@@ -23,7 +26,9 @@ const KERNEL = Float32Array.from({ length: 2 * REACH + 1 }, (_, i) => Math.exp(-
 
 /** Gathers the states of a far drawing into stems: half-width .65 + min(8, 1.25·√Σexp(−((y − yᵢ)/6)²)), twigs × .62. */
 export function gatherStems(frame: Frame): Stem[] {
-  const { scene, xs, ys } = frame;
+  const { scene, xs } = frame;
+  const origin = frame.yOf(0);
+  const ys = frame.ys.map((y) => y - origin);
   const stems: Stem[] = [];
   const stemOf = new Int32Array(scene.states.length).fill(-1);
   for (const state of scene.states) {
@@ -58,6 +63,20 @@ function halfWidths({ y0, y1, members, twig }: Stem, ys: Float64Array): Float32A
   }
   for (let i = 0; i < length; i++) half[i] = (0.65 + Math.min(8, 1.25 * Math.sqrt(half[i]))) * (twig ? 0.62 : 1);
   return half;
+}
+
+/** Keeps the stems of a zoom while the eye only pans. */
+export class StemCache {
+  private key = '';
+  private stems: Stem[] = [];
+
+  /** The stems of a frame, gathered anew if the scene, the zoom or the width changed, or states are sliding. */
+  of(frame: Frame, version: number): Stem[] {
+    const key = [version, frame.unit, frame.stage.width, frame.camera.left].join();
+    if (key === this.key && !frame.moving) return this.stems;
+    this.key = frame.moving ? '' : key;
+    return (this.stems = gatherStems(frame));
+  }
 }
 
 /** Width of the thread by which a twig hangs on its stem. */
