@@ -29,6 +29,14 @@ READY_SECONDS = 60.0
 TICK_SECONDS = 0.1
 
 
+def number(name: str, default: int) -> int:
+    """A whole number of at least 1 from the environment."""
+    raw = os.environ.get(name) or str(default)
+    if not raw.isdigit() or int(raw) < 1:
+        raise ServiceError(f"{name} must be a whole number from 1 up, not {raw!r}.")
+    return int(raw)
+
+
 def say(text: str) -> None:
     print(text, flush=True)
 
@@ -177,10 +185,9 @@ class Supervisor:
         """What must be there before it is up, and what can follow: loading all of it at once would make everybody wait for the last."""
         web = ["arborweb.web", "--fd", str(self.listener.fileno())]
         celery = ["celery", "-A", "arborweb"]
-        worker = [*celery, "worker", "-P", "threads", "-c", os.environ.get("WORKER_THREADS") or "4", "--without-gossip", "--without-mingle", "-l", "INFO"]
+        worker = [*celery, "worker", "-P", "threads", "-c", str(number("WORKER_THREADS", 4)), "--without-gossip", "--without-mingle", "-l", "INFO"]
         beat = [*celery, "beat", "-s", str(make_folder(self.home / "beat") / "schedule"), "--pidfile=", "-l", "WARNING"]
-        count = max(1, int(os.environ.get("WEB_PROCESSES") or 2))
-        webs = [Child(f"web-{number}", web, self.home, (self.listener.fileno(),)) for number in range(1, count + 1)]
+        webs = [Child(f"web-{index + 1}", web, self.home, (self.listener.fileno(),)) for index in range(number("WEB_PROCESSES", 2))]
         return [Child("worker", worker, self.home), webs[0]], [*webs[1:], Child("beat", beat, self.home)]
 
     def _start(self, children: list[Child]) -> None:

@@ -22,7 +22,7 @@ def test_every_variable_is_documented():
     read = set()
     for file in (PROJECT / "arborweb").glob("*.py"):
         text = file.read_text()
-        read |= set(re.findall(r'(?:environ\.get\(|environ\[|env_\w+\()"([A-Z_]+)"', text))
+        read |= set(re.findall(r'(?:environ\.get\(|environ\[|env_\w+\(|number\()"([A-Z_]+)"', text))
     documented = set(re.findall(r"`([A-Z_]+)`", (PROJECT / "docs" / "settings.md").read_text()))
     assert read - INTERNAL <= documented
 
