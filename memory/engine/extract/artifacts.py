@@ -4,7 +4,6 @@ From the assistant's text only. The paper takes at most 8 artifacts; here a list
 "the tenth one" must be found; everything that isn't a list item keeps to 8.
 """
 
-
 from __future__ import annotations
 
 import re

@@ -113,6 +113,8 @@ _UNITS = {
     "pounds": "lb",
     "loaves": "loaf",
 }
+# Acts that are worth keeping only with an amount or a day: “I made it last” is none.
+_VAGUE = frozenset("make go see give start begin finish play move call send break win lose listen stay join save return feed weigh measure fix hang".split())
 _TIMES = frozenset("morning afternoon evening night week weekend month year time day today lot bit".split())
 _DETERMINERS = re.compile(r"^(?:a|an|the|my|our|some|another|this|that|about|around|his|her|up|to|for|out|on|off|it)\s+", re.IGNORECASE)
 
@@ -143,7 +145,9 @@ def _proposal(sentence: str, verb: str, object_words: str, at: datetime, zone: s
     thing = _object(object_words)
     window = next((window for window in cues.windows(sentence, at, zone) if window.start <= at), None)
     ahead = upcoming(sentence, at, zone) if plan else None
-    if not infinitive or not (thing or quantity is not None) or (quantity is None and window is None and not thing):
+    if not infinitive or not (thing or quantity is not None):
+        return None
+    if infinitive in _VAGUE and quantity is None and window is None and ahead is None:
         return None
     day = ahead.date() if ahead else window.start.astimezone(ZoneInfo(zone)).date() if window and window.end - window.start <= timedelta(hours=25) else None
     start = (

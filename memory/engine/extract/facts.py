@@ -1,6 +1,5 @@
 """Atomic facts (ARBORMEM §4): one self-contained sentence each, exact values, a slot where only one value can hold."""
 
-
 from __future__ import annotations
 
 import re
@@ -36,7 +35,7 @@ _SMALL_TALK = re.compile(
     r"^(?:good|great|nice|happy|merry|perfect|awesome|amazing|excellent|wonderful|lovely|brilliant|cool|fine|sure|exactly|"
     r"indeed|"
     r"agreed|right|understood|noted|done|deal|cheers|bye|goodbye|see you|talk (?:soon|later)|same here|me too|no worries|"
-    r"no problem|of course|never mind|nevermind|got it|will do|have a (?:nice|good|great)|take care|well done|makes sense)\b",
+    r"no problem|of course|never mind|nevermind|got it|will do|have a (?:nice|good|great)|take care|well done|makes sense|not)\b",
     re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(r"\b(?:i|my|mine|me|we|our|ours|us|i'm|i've|i'd|i'll|we're|we've|we'll)\b", re.IGNORECASE)
@@ -44,7 +43,8 @@ _EXACT = re.compile(r"\d|[A-ZÀ-Þ][\w-]+(?:\s+[A-ZÀ-Þ]|['’]s\b)|(?<=\w )[A-
 _LASTING = re.compile(
     r"\b(?:prefer|like|love|hate|dislike|enjoy|avoid|always|never|usually|allergic|intolerant|own|have|has|use|uses|collect|"
     r"play|speak|study|studied|can't stand|fan of|afraid of|interested in|believe|want|need|decided|agreed|booked|ordered|"
-    r"bought|moved|started|stopped|quit|finished|signed|hired|met|visited|keep|keeps|stays?|goes|faces|belongs)\b",
+    r"bought|moved|started|stopped|quit|finished|signed|hired|met|visited|bake|cook|live|work|sleep|drink|eat|drive|ride|"
+    r"teach|wear|pay|keep|keeps|stays?|goes|faces|belongs)\b",
     re.IGNORECASE,
 )
 _FEELING = re.compile(
@@ -53,9 +53,18 @@ _FEELING = re.compile(
     r"done|bored|hungry|looking|trying|wondering|thinking|asking|working on it|busy)\b(?! (?:to|at|with|allergic))",
     re.IGNORECASE,
 )
+_OBJECT_UNKNOWN = re.compile(r"^(?:i|we|(?:the|my|our)\s+\w+|\w+)\s+\w+\s+(?:it|them|this|that|these|those|one)\b", re.IGNORECASE)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|does|did|do|can|will|goes|went|comes|came|says|said|isn't|aren't|wasn't|doesn't|"
+    r"didn't|hasn't|\w{3,}ed)\b|\w's (?:a|an|the|in|on|at|now|not|been)\b",
+    re.IGNORECASE,
+)
+# “The fridge goes next to the door”, “Nora likes cheese”: a thing or a person, and a verb in the present.
+_THING_DOES = re.compile(
+    r"^(?:(?:[Tt]he|[Mm]y|[Oo]ur|[A-ZÀ-Þ][\w-]+'s)\s+(?:[\w-]+\s+){1,3}?|[A-ZÀ-Þ][a-zà-þ]+\s+)(?:is|has|[a-z]{2,}(?<!s)(?<!ou)(?<!iou)s)(?:\s+\w|,|$)"
+)
 _OPENING_VERB = re.compile(r"^[A-Z][a-z']+")
 _QUOTE_MARKS = re.compile(r"^[\"“‘'«].*[\"”’'»]$")
-_OUTSIDE = re.compile(r"[^\x00-\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +148,16 @@ def _worth_keeping(sentence: str, mood: str) -> bool:
         or _FEELING.match(sentence)
     ):
         return False
-    if len(terms.content_terms(sentence)) < 2:
+    if _OBJECT_UNKNOWN.match(sentence) or len(terms.content_terms(sentence)) < 2:
         return False
     person, exact = bool(_FIRST_PERSON.search(sentence)), bool(_EXACT.search(sentence))
     if mood == "planned":
         return person and exact
     opening = _OPENING_VERB.match(sentence)
     elided = bool(opening and language.past_verb(opening.group()))
-    return exact or (person and bool(_LASTING.search(sentence))) or elided or bool(re.match(r"the\s", sentence, re.IGNORECASE) and _LASTING.search(sentence))
+    if not (person or elided or _VERB.search(sentence) or _THING_DOES.match(sentence)):
+        return False
+    return exact or elided or bool(_THING_DOES.match(sentence)) or (person and bool(_LASTING.search(sentence)))
 
 
 def propose(interaction: Interaction, facts: Iterable[Fact], zone: str) -> list[Proposal]:

@@ -19,8 +19,8 @@ _NOT_SAID = re.compile(
 )
 _LIST_MARK = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
 _CLAUSE = re.compile(
-    r"\s*;\s*|\s+[–—]\s+|,?\s+but\s+(?=\w)|,\s+(?:and|so)\s+(?=(?:i|we|my|our|the|it|he|she|they|his|her|their|let's|[A-Z]\w+(?:'s)?\s+\w+)\b)"
-    r"|:\s+(?=(?:leaving|it|we|i|it's|they)\b)|\s+and\s+(?=(?:i|we|my|our)\b)|(?<=[a-z])\s+and\s+(?=the\s+\w+\s+(?:is|are)\b)"
+    r"\s*;\s*|\s+[–—]\s+|,?\s+but\s+(?=\w)|,\s+(?=(?i:i|we)\s)|,\s+(?:and|so)\s+(?=(?:(?i:i|we|my|our|the|it|he|she|they|his|her|their|let's)|[A-Z]\w+(?:'s)?\s+\w+)\b)"
+    r"|:\s+(?=(?i:leaving|it|we|i|it's|they|the)\b)|\s+and\s+(?=(?i:i|we|my|our)\b)|(?<=[a-z])\s+and\s+(?=the\s+\w+\s+(?:is|are)\b)"
 )
 _LEAD = re.compile(
     r"^(?:(?:ok(?:ay)?|so|well|right|great|good|perfect|thanks|thank you|cool|nice|yes|yeah|yep|no|hi|hey|hello|oh|ah|and|"

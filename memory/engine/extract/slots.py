@@ -8,7 +8,7 @@ assistant had just asked for. Where neither helps nothing is said: a wrong slot 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from memory.engine import revise
@@ -43,8 +43,10 @@ class Setting:
     filled: Sequence[Slotted] = ()
     asked: str = ""
 
-    def latest(self, kinds: set[ValueType], attribute: str = "") -> Slotted | None:
-        return next((one for one in reversed(self.filled) if one.type in kinds and (not attribute or one.attribute == attribute)), None)
+    def latest(self, kinds: set[ValueType], attribute: str = "", skip: Collection[str] = ()) -> Slotted | None:
+        """The value filled last of these types, of this attribute if one is given, of none to be skipped."""
+        fitting = (one for one in reversed(self.filled) if one.type in kinds and one.attribute not in skip)
+        return next((one for one in fitting if not attribute or one.attribute == attribute), None)
 
 
 # --- The user's own attributes ---------------------------------------------------------------------------------------------
@@ -183,7 +185,8 @@ _MODIFIERS = frozenset(
 _ADJECTIVES = frozenset(
     """very not too so great good fine ready broken tight late early there here nice bad small big huge important really quite almost more less
     still done wrong right easy hard cheap expensive free full empty open closed ok okay okayish
-    lovely beautiful a an same different better worse enough gone missing possible clear unclear sure just only also that what how why when
+    lovely beautiful a an same different better worse enough gone missing possible clear unclear sure just only also it us them me you him her
+    to in on at of from with by for next under over behind beside near between above below inside outside up down out off that what how why when
     where if because like about""".split()
 )
 _FOR_TYPE: dict[ValueType, str] = {"money": "price", "date": "date", "time": "time"}
@@ -200,6 +203,8 @@ _MEASURES = re.compile(
 _REST_DROPPED = re.compile(r"^[\s,]*(?:instead|not|please|from|rather|after all|it is|as of)\b.*$", re.IGNORECASE | re.DOTALL)
 _REST_OPENING = re.compile(r"^\s*(?:now|then)\b\s*", re.IGNORECASE)
 _CORRECTION = re.compile(r"^(?:no|nope|actually|sorry|correction|wait|oops|rather|i mean)\b", re.IGNORECASE)
+# What others set can't be meant by “make it €21,500”.
+_NOT_OURS = frozenset({"quote", "offer", "estimate"})
 _RELATIONS = frozenset(
     """sister brother mother mum mom father dad wife husband partner girlfriend boyfriend son daughter kid child aunt uncle cousin niece nephew
     grandmother grandma grandfather grandpa friend boss colleague manager neighbour neighbor
@@ -218,7 +223,7 @@ _SAME_KIND: dict[ValueType, set[ValueType]] = {
 
 def slotted(clause: str, setting: Setting) -> Slotted | None:
     """The slot and value that a clause states, or None. The clause is taken as stated: whether it is, is the caller's to know."""
-    bare = strip_lead(clause)
+    bare = strip_lead(clause).rstrip(" .!")
     for read in (_personal, _quote, _leaving, _change, _decided, _copula, _having):
         found = read(bare, setting)
         if found is not None and found.slot and len(found.value) <= 120:
@@ -317,7 +322,7 @@ def _elliptic(bare: str, setting: Setting, correcting: bool) -> Slotted | None:
     value = values.typed(match["v"] if match else bare)
     if value is None or (match is None and not (correcting and not value.rest.strip(" .!"))):
         return None
-    known = setting.latest(_SAME_KIND.get(value.type, set()))
+    known = setting.latest(_SAME_KIND.get(value.type, set()), skip=_NOT_OURS)
     if known is not None:
         rest = value.rest if match is not None and match.re is _ELLIPSIS else ""
         return Slotted(known.subject, known.attribute, value.text, known.type, _sentence(known.subject, known.attribute, value.text, rest, setting), known.tag)
@@ -395,7 +400,12 @@ def _sentence(subject: str, attribute: str, value: str, rest: str, setting: Sett
         owner = f"{subject}'" if subject.endswith("s") else f"{subject}'s"
     else:
         owner = f"The {subject}"
-    return finish(third_person(f"{owner} {words} is {value}{_rest(rest)}"))
+    named, _, further = words.partition(" ")
+    if subject.lower().split()[-1] == named:
+        # “The Lisbon talk talk” says it twice.
+        owner, words = (f"The {subject}", further) if subject == setting.topic else (owner, words)
+    verb = "are" if re.search(r"[^su]s$", words or subject) else "is"
+    return finish(third_person(f"{owner} {words} {verb} {value}{_rest(rest)}".replace("  ", " ")))
 
 
 def _rest(text: str) -> str:

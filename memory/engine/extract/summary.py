@@ -26,6 +26,8 @@ _LEAD_REQUEST = re.compile(
     r"i need (?:some )?help (?:with|to) |help me (?:to )?|tell me |do you know )",
     re.IGNORECASE,
 )
+_LEANING = re.compile(r"^(?:it|its|that|this|they|them|he|she|his|her|their|those|these|not)\b", re.IGNORECASE)
+_LISTED = re.compile(r"^\s*(?:[-*•]\s+|\d{1,3}[.)]\s+)")
 _MARKDOWN = re.compile(r"^\s*(?:#{1,6}\s+|[-*•]\s+|\d{1,3}[.)]\s+|>\s*)|\*\*|__|`")
 
 
@@ -53,16 +55,21 @@ def _weightiest(text: str) -> str:
     for place, sentence in enumerate(sentences(text)[:40]):
         line = _MARKDOWN.sub("", one_line(sentence)).strip()
         weight = len(terms.content_terms(line)) + 1.5 * len(terms.entity_spans(line))
-        # A long sentence isn't better for being long.
-        scored.append((weight / (1 + 0.03 * max(0, len(line.split()) - 20)), -place, line))
+        # A long sentence isn't better for being long, a late one less the matter, and one that opens with “it” needs another to be read.
+        weight *= (0.6 if _LEANING.match(line) else 1.0) * max(0.6, 1 - 0.08 * place) / (1 + 0.03 * max(0, len(line.split()) - 20))
+        scored.append((weight, -place, line))
     if not scored:
         return ""
-    line = _LEAD_REQUEST.sub("", language.strip_lead(max(scored)[2]))
+    best = language.strip_lead(max(scored)[2])
+    line = _LEAD_REQUEST.sub("", best)
+    if line != best:
+        line = line.rstrip("?") or best
     return line[:1].upper() + line[1:]
 
 
 def _first_informative(answer: str) -> str:
-    for sentence in sentences(answer)[:6]:
+    lines = [line for line in answer.splitlines() if not _LISTED.match(line)]
+    for sentence in sentences("\n".join(lines))[:6]:
         line = _MARKDOWN.sub("", one_line(sentence)).strip()
         if len(terms.content_terms(line)) >= 3 and not line.endswith(":") and language.mood(line) != "asked":
             return line
@@ -99,7 +106,7 @@ def path_summary(topic: str, path: Sequence[Interaction], latest: str) -> str:
 
 # --- Topic key ---------------------------------------------------------------------------------------------------------------
 
-_NOUN_BEFORE = frozenset("my our the a an for about on of in with this new".split())
+_NOUN_BEFORE = frozenset("my our the a an for about on in with this new".split())
 # After these stands a verb: “to bake”, “I bake”, “can bake”.
 _VERB_BEFORE = frozenset("to i we you they he she it can could should would will may might must let don't didn't won't can't not please".split())
 _NOT_TOPIC = frozenset(
@@ -110,11 +117,12 @@ _NOT_TOPIC = frozenset(
     want need like think know make get give take come see look find start started keep use used work working go going back tell write say said
     put try let ask show call bring turn move feel sound seem read wonder accepted accept
     monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september october november december
-    user assistant happy glad hope hello hi hey thanks thank please sorry yes no ok okay""".split()
+    needs wants likes looks seems works gets makes goes says tells means comes smells user assistant happy glad hope hello hi hey thanks thank
+    please sorry yes no ok okay""".split()
 )
 _NOT_ENDING = re.compile(r"(?:ly|ing|ed|est|ful|ous|ive|able|ible)$")
 _KEEP = frozenset(
-    """wedding building painting training meeting housing garden pricing marketing cycling hiking running climbing gardening knitting clothing
+    """talk wedding building painting training meeting housing garden pricing marketing cycling hiking running climbing gardening knitting clothing
     funding heating lighting landing ceiling being feed seed bed shed red""".split()
 )
 _TOKEN = re.compile(r"[^\W\d_][\w'’-]*")
@@ -132,7 +140,8 @@ def topic_key(path: Sequence[Interaction]) -> tuple[str, tuple[str, ...]]:
             _score(text, weight, scores, shown, titles=weight >= 1)
     if not scores:
         return "", ()
-    ranked = sorted(scores, key=lambda phrase: (-scores[phrase], phrase))
+    order = {phrase: place for place, phrase in enumerate(scores)}  # of two equal ones the first said
+    ranked = sorted(scores, key=lambda phrase: (-scores[phrase], order[phrase]))
     best = ranked[0]
     key = shown[best][:TOPIC_WIDTH]
     parts = [part for part in best.split() if len(part) > 2 and part not in _NOT_TOPIC]
@@ -168,9 +177,11 @@ def _score(text: str, weight: float, scores: dict[str, float], shown: dict[str, 
 
 def _noun(token: str) -> bool:
     lower = token.lower()
+    if lower in _KEEP:
+        return True
     if len(lower) < 3 or lower in _NOT_TOPIC or lower in terms.STOPWORDS or lower in terms.COMMON or "'" in lower:
         return False
-    return lower in _KEEP or token[:1].isupper() or not (_NOT_ENDING.search(lower) or language.past_verb(lower))
+    return token[:1].isupper() or not (_NOT_ENDING.search(lower) or language.past_verb(lower))
 
 
 def _add(scores: dict[str, float], shown: dict[str, str], phrase: str, gain: float) -> None:

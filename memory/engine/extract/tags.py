@@ -1,6 +1,5 @@
 """The 14 attribute tags of the paper, found by the words of a sentence."""
 
-
 from __future__ import annotations
 
 from memory.engine import terms

@@ -1,6 +1,5 @@
 """The values a slot can take, and how they are written: money, dates, times, measures, numbers to call."""
 
-
 from __future__ import annotations
 
 import re
