@@ -445,7 +445,6 @@ export class ForestView {
     this.board.resize(this.sight.stage);
     this.eye.adapt(anchor, true);
     this.control.sync();
-    // Paint now, not one frame later: it would flicker.
-    this.draw();
+    this.draw(); // Now, not one frame later: it would flicker.
   }
 }
