@@ -23,6 +23,10 @@ from memory.engine.text import Count, one_line, trim
 Policy = Literal["ranked", "strict"]
 
 PATH_SHARE: Final = 0.75  # of the budget, at most, for the path
+LOOKING_BACK: Final = 0.5  # … of the path when the input asks for something said: it may lie on any branch
+TIGHT: Final = 2_048  # tokens: in a budget like this a question about the past gets its evidence before the path
+TIGHT_PATH: Final = 0.25
+TIGHT_RECORDS: Final = 0.4
 SECOND_SHARE: Final = 0.15  # of the budget, at most, for the runner-up's path
 RAW_TAIL: Final = 4  # latest states of a path that stay raw when it doesn't fit whole (paper §3.3)
 UNITS: Final = 50  # candidates before packing (paper §3.3)
@@ -91,24 +95,34 @@ def assemble(
         raise ValueError("A token budget can't be negative.")
     packer = _Packer(budget, count)
     chosen = structured.choose(query, pool, computed, zone)
-    _path(packer, pool.path, int(budget * _path_share(query, decision, pool, chosen, policy)), zone)
+    path_share, record_share = _shares(query, decision, pool, budget, policy)
+    _path(packer, pool.path, int(budget * path_share), zone)
+    records = int(budget * record_share)
     for name, items, cut in chosen.blocks:
-        packer.add(name, items)
+        records -= packer.add(name, items, limit=records)
         if cut.count:
             packer.cut.append(cut)
     on_path = {state.id for state in pool.path}
     if pool.second_path:
         _second_path(packer, [state for state in pool.second_path if state.id not in on_path], int(budget * SECOND_SHARE), zone)
-    shown = on_path | packer.raw
-    _supplement(packer, query, [(state, score) for state, score in pool.turns if state.id not in shown], policy, chosen.units, zone)
+    _supplement(packer, query, [(state, score) for state, score in pool.turns if state.id not in packer.raw], policy, chosen.units, zone)
     return packer.context()
 
 
-def _path_share(query: Query, decision: Decision, pool: Pool, chosen: structured.Chosen, policy: Policy) -> float:
-    """The path's share of the budget: three quarters; less for a question about the past when other turns are at hand: its answer may lie on any branch."""
-    if policy == "ranked" and pool.turns and query.asks("past", "count", "sum", "latest", "earliest", "difference", "compare", "bridge", "order", "preference"):
-        return 0.5 if decision.method in ("continuation", "temporal", "given") else 0.35
-    return PATH_SHARE
+def _shares(query: Query, decision: Decision, pool: Pool, budget: int, policy: Policy) -> tuple[float, float]:
+    """The shares of the budget that the path and the facts and records may take. What they leave is for other turns.
+
+    Under `ranked`, an input that asks for something said gets less of the path: the answer may lie on any branch."""
+    if policy == "strict" or not pool.turns or decision.method in ("continuation", "given") or not looks_back(query):
+        return PATH_SHARE, 1.0
+    return (TIGHT_PATH, TIGHT_RECORDS) if budget <= TIGHT else (LOOKING_BACK, 1.0)
+
+
+def looks_back(query: Query) -> bool:
+    """Whether the input asks for something said before: by its kind, or as a question that stands on its own."""
+    if query.asks("past", "previous", "count", "sum", "latest", "earliest", "difference", "bridge", "order", "preference"):
+        return True
+    return query.text.rstrip().endswith(("?", "？", "؟")) and not (query.cues.pronoun or query.cues.opener or query.cues.answer)
 
 
 class _Packer:
@@ -141,8 +155,8 @@ class _Packer:
         self.blocks[name, label] = Block(name, label or LABELS[name], tuple(items), tokens, note)
         return True
 
-    def add(self, name: str, texts: Sequence[structured.Piece], limit: int | None = None, note: str = "") -> list[Item]:
-        """Fill a block with as many of the pieces as fit, in their order; those too long are skipped and told."""
+    def add(self, name: str, texts: Sequence[structured.Piece], limit: int | None = None, note: str = "") -> int:
+        """Fill a block with as many of the pieces as fit, in their order; those too long are skipped and told. Returns the block's tokens."""
         room = self.left if limit is None else min(limit, self.left)
         items: list[Item] = []
         # The sum of the parts is near the count of the whole; the whole is counted once at the end and decides.
@@ -160,7 +174,7 @@ class _Packer:
             skipped += 1
         if skipped:
             self.cut.append(Cut(name, skipped, "no room left in the budget"))
-        return items
+        return self.blocks[name, ""].tokens if items else 0
 
     def context(self) -> Context:
         order = list(LABELS)
@@ -267,5 +281,9 @@ def _supplement(packer: _Packer, query: Query, turns: Sequence[tuple[Interaction
     taken = eligible[: max(0, UNITS - units)]
     if len(eligible) > len(taken):
         packer.cut.append(Cut("SupplementalEvidence", len(eligible) - len(taken), "beyond the number of candidates looked at"))
-    pieces = [structured.Piece("state", state_text(state, zone), (state.id,), state.id) for state in taken]
-    packer.raw.update(item.sources[0] for item in packer.add("SupplementalEvidence", pieces))
+    packer.add("SupplementalEvidence", [structured.Piece("state", state_text(state, zone), (state.id,), state.id) for state in taken])
+    if block := packer.blocks.pop(("SupplementalEvidence", ""), None):  # chosen by rank, read in the order of time
+        position = {state.id: state.position for state in taken}
+        in_order = sorted(block.items, key=lambda item: position[item.sources[0]])
+        if not packer.put(block.name, in_order, block.note):
+            packer.blocks[block.name, ""] = block

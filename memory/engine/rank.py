@@ -206,10 +206,11 @@ class _Raw:
         centre = recall.centres.get(tip.branch, float(np.mean(similarities)) if similarities else tip_similarity)
         tip_counts = _counts(tip)
         path = set(tip_counts) | set(terms(f"{tip.topic} {tip.path_summary}"))
-        names = {entity_term(entity) for entity in tip.entities}
+        names = {entity_term(entity) for entity in tip.entities} if query.entities else set()
         best_bm25 = bm25(query.terms, tip_counts, sum(tip_counts.values()), recall.document_frequency, recall.states, recall.average_length)
         for found in evidence:
-            names.update(entity_term(entity) for entity in found.interaction.entities)
+            if query.entities:
+                names.update(entity_term(entity) for entity in found.interaction.entities)
             if found.interaction.id != tip.id and ("keyword" in found.channels or "entity" in found.channels):
                 counts = _counts(found.interaction)
                 path.update(counts)
@@ -227,7 +228,7 @@ class _Raw:
             tip_words=cover(tip_counts),
             path_words=cover(path),
             bm25=best_bm25 / (best_bm25 + 8.0),
-            names=sum(entity in names or all(word in path for word in terms(entity)) for entity in query.entities),
+            names=sum(entity in names or (bool(said := terms(entity)) and path.issuperset(said)) for entity in query.entities),
             shared=tuple(sorted((term for term in weights if term in path), key=lambda term: -weights[term])),
         )
 

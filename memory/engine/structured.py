@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from memory.engine.forest import Computed, Cut, Evidence, Found, Interaction, Pool
 from memory.engine.query import Query
-from memory.engine.terms import content_terms, entity_terms
+from memory.engine.terms import content_terms, entity_terms, fold, terms
 from memory.engine.text import excerpt, one_line
 
 FACTS: Final = 10  # paper §3.3
@@ -46,10 +46,11 @@ class Chosen:
 
 def choose(query: Query, pool: Pool, computed: Sequence[Computed], zone: str) -> Chosen:
     """Sort what was found into its blocks. Retracted and quarantined evidence never shows; replaced values only when history is asked for (R1)."""
+    judge = Judge(query)
     history = query.asks("previous", "update", "order")
     standing = [found for found in pool.found if found.evidence.status in (("current", "superseded") if history else ("current",))]
     by_kind: dict[str, list[Found]] = {"fact": [], "artifact": [], "event": [], "mutable_state": []}
-    for found in sorted(standing, key=lambda found: -strength(query, found)):
+    for found in sorted(standing, key=lambda found: -judge.strength(found)):
         by_kind[found.evidence.kind].append(found)
     used: set[tuple[str, int]] = set()
     blocks: list[tuple[str, Sequence[Piece], Cut]] = []
@@ -59,43 +60,54 @@ def choose(query: Query, pool: Pool, computed: Sequence[Computed], zone: str) ->
             blocks.append((name, pieces, Cut(name, left_out, reason)))
 
     block("EventComputationEvidence", [Piece("computed", f"{answer.operation}: {one_line(answer.text)}", answer.sources) for answer in computed])
-    block("UpdateEvidence", _updates(query, pool, zone, used))
-    block("StateEvidence", *_near(query, by_kind["mutable_state"], RECORDS, used, lambda evidence: _value_line(evidence, zone)))
+    block("UpdateEvidence", _updates(query, judge, pool, zone, used))
+    block("StateEvidence", *_near(judge, by_kind["mutable_state"], RECORDS, used, lambda evidence: _value_line(evidence, zone)))
     facts, far = _near(
-        query, by_kind["fact"], FACTS, used, lambda evidence: f"[{day(evidence.event_time, zone)}] {one_line(evidence.text)}{_standing(evidence, zone)}"
+        judge, by_kind["fact"], FACTS, used, lambda evidence: f"[{day(evidence.event_time, zone)}] {one_line(evidence.text)}{_standing(evidence, zone)}"
     )
     block("DataContext", facts, far)
-    block("ArtifactEvidence", *_artifacts(query, by_kind["artifact"], used))
-    block("EventEvidence", *_events(query, by_kind["event"], used, zone))
+    block("ArtifactEvidence", *_artifacts(query, judge, by_kind["artifact"], used))
+    block("EventEvidence", *_events(query, judge, by_kind["event"], used, zone))
     if query.asks("count", "sum"):
-        block("CountSourceEvidence", _count_sources(query, pool, by_kind["event"], zone))
+        block("CountSourceEvidence", _count_sources(judge, by_kind["event"], zone))
     block("TopicSlotEvidence", _topic_slots(query, pool, standing, used, zone))
     if query.asks("preference"):
         block("PreferenceEvidence", _preferences(standing, used, zone))
-    if query.asks("bridge") or pool.second_path:
-        block("BridgeEvidence", _bridges(query, standing, zone))
+    if query.asks("bridge"):
+        block("BridgeEvidence", _bridges(query, judge, standing, zone))
     return Chosen(blocks, sum(len(pieces) for _, pieces, _ in blocks))
 
 
-def strength(query: Query, found: Found) -> float:
-    """How near evidence is to the question: cosine, raised by shared words and names, and by a good rank of its source in lexical recall."""
-    evidence = found.evidence
-    said = set(content_terms(f"{evidence.text} {evidence.value}"))
-    shared = sum(term in said for term in query.content) / max(1, len(query.content))
-    names = any(name in query.entities for entity in evidence.entities for name in (*entity_terms(entity), entity.casefold()))
-    rank = 0.1 / found.lexical_rank if found.lexical_rank else 0.0
-    return (found.similarity or 0.0) + 0.5 * shared + 0.15 * names + rank + (0.05 if evidence.pinned else 0.0)
+class Judge:
+    """How near evidence is to one question; every piece is looked at once."""
 
+    def __init__(self, query: Query) -> None:
+        self._query = query
+        self._content = set(query.content)
+        self._known: dict[tuple[str, int], tuple[float, bool]] = {}
 
-def supported(query: Query, found: Found) -> bool:
-    """Near enough in meaning (paper §3.3: 0.4), or backed by words: a name of the question, two of its words, or its only one."""
-    if (found.similarity or 0.0) >= SIMILARITY:
-        return True
-    evidence = found.evidence
-    said = set(content_terms(f"{evidence.text} {evidence.value}"))
-    shared = sum(term in said for term in query.content)
-    names = set(entity_terms(evidence.text)) | {entity.casefold() for entity in evidence.entities}
-    return shared >= min(2, max(1, len(query.content))) or bool(names.intersection(query.entities))
+    def strength(self, found: Found) -> float:
+        """Cosine, raised by shared words and names, by a good rank of its source in lexical recall, and by a pin."""
+        return self._look(found)[0]
+
+    def supported(self, found: Found) -> bool:
+        """Near enough in meaning (paper §3.3: 0.4), or backed by words: a name of the question, two of its words, or its only one."""
+        return self._look(found)[1]
+
+    def _look(self, found: Found) -> tuple[float, bool]:
+        evidence = found.evidence
+        key = (evidence.kind, evidence.id)
+        if key not in self._known:
+            text = f"{evidence.text} {evidence.value}"
+            shared = len(self._content.intersection(terms(text))) if self._content else 0
+            # Names are looked for in the folded text: reading the names of every piece would cost more than all the rest.
+            folded = f" {fold(' '.join((text, *evidence.entities)))} " if self._query.entities else ""
+            named = any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", folded) for name in self._query.entities)
+            rank = 0.1 / found.lexical_rank if found.lexical_rank else 0.0
+            similarity = found.similarity or 0.0
+            strength = similarity + 0.5 * shared / max(1, len(self._content)) + 0.15 * named + rank + (0.05 if evidence.pinned else 0.0)
+            self._known[key] = strength, similarity >= SIMILARITY or named or shared >= min(2, max(1, len(self._content)))
+        return self._known[key]
 
 
 def direct_match(query: Query, state: Interaction) -> bool:
@@ -122,10 +134,10 @@ def _piece(evidence: Evidence, text: str, kind: str | None = None) -> Piece:
     return Piece(kind or evidence.kind, text, evidence.sources, evidence.id, evidence.status)
 
 
-def _near(query: Query, candidates: Sequence[Found], limit: int, used: set[tuple[str, int]], line: Line) -> tuple[list[Piece], int]:
+def _near(judge: Judge, candidates: Sequence[Found], limit: int, used: set[tuple[str, int]], line: Line) -> tuple[list[Piece], int]:
     """The nearest supported ones that no earlier block has, as lines; and how many were left out."""
     fresh = [found for found in candidates if (found.evidence.kind, found.evidence.id) not in used]
-    near = [found.evidence for found in fresh if supported(query, found)][:limit]
+    near = [found.evidence for found in fresh if judge.supported(found)][:limit]
     used.update((evidence.kind, evidence.id) for evidence in near)
     return [_piece(evidence, line(evidence)) for evidence in near], len(fresh) - len(near)
 
@@ -147,13 +159,13 @@ def _value_line(evidence: Evidence, zone: str) -> str:
     )
 
 
-def _updates(query: Query, pool: Pool, zone: str, used: set[tuple[str, int]]) -> list[Piece]:
+def _updates(query: Query, judge: Judge, pool: Pool, zone: str, used: set[tuple[str, int]]) -> list[Piece]:
     """Old → new pairs of one slot. Only with history asked for does the old value's own wording stand beside the new one."""
     pieces = []
     for old, new in pool.updates:
         if old.status in ("retracted", "quarantined") or new.status != "current":
             continue
-        if not (query.asks("previous", "update", "current", "latest", "order") or supported(query, Found(new, None))):
+        if not (query.asks("previous", "update", "current", "latest", "order") or judge.supported(Found(new, None))):
             continue
         name = one_line(new.slot.replace("|", " ").replace("_", " ") or new.subject or new.kind)
         before = f"{excerpt(old.value or old.text, 160)} ({day(old.event_time, zone)})"
@@ -166,9 +178,9 @@ def _updates(query: Query, pool: Pool, zone: str, used: set[tuple[str, int]]) ->
     return pieces
 
 
-def _artifacts(query: Query, candidates: Sequence[Found], used: set[tuple[str, int]]) -> tuple[list[Piece], int]:
+def _artifacts(query: Query, judge: Judge, candidates: Sequence[Found], used: set[tuple[str, int]]) -> tuple[list[Piece], int]:
     """Things the assistant made. A question for “the second one” gets the list that is nearest to it in order, the one it points at marked."""
-    near = [found.evidence for found in candidates if supported(query, found)]
+    near = [found.evidence for found in candidates if judge.supported(found)]
     if query.ordinal is not None and candidates:
         near = near or [candidates[0].evidence]
         nearest = near[0]
@@ -192,10 +204,10 @@ def _artifacts(query: Query, candidates: Sequence[Found], used: set[tuple[str, i
     return pieces, len(candidates) - len(kept)
 
 
-def _events(query: Query, candidates: Sequence[Found], used: set[tuple[str, int]], zone: str) -> tuple[list[Piece], int]:
+def _events(query: Query, judge: Judge, candidates: Sequence[Found], used: set[tuple[str, int]], zone: str) -> tuple[list[Piece], int]:
     """Matching events by date: a summary to check an answer with, not an answer."""
     pieces, left = _near(
-        query,
+        judge,
         candidates,
         RECORDS if not query.asks("count", "sum", "order", "latest", "earliest") else 2 * RECORDS,
         used,
@@ -212,12 +224,12 @@ def _event_line(evidence: Evidence, zone: str) -> str:
     return f"[{day(evidence.event_time, zone)}] {one_line(evidence.text)}{amount}{negated}{_standing(evidence, zone)}"
 
 
-def _count_sources(query: Query, pool: Pool, events: Sequence[Found], zone: str) -> list[Piece]:
+def _count_sources(judge: Judge, events: Sequence[Found], zone: str) -> list[Piece]:
     """The words of the turns to count over: each matching event's own evidence, with its day."""
     pieces = []
     for found in events:
         evidence = found.evidence
-        if supported(query, found) and evidence.evidence and not evidence.fields.get("is_negated"):
+        if judge.supported(found) and evidence.evidence and not evidence.fields.get("is_negated"):
             pieces.append(
                 Piece("event", f"[{day(evidence.event_time, zone)}] “{excerpt(evidence.evidence, 200)}”", evidence.sources, evidence.id, evidence.status)
             )
@@ -259,10 +271,10 @@ def _preferences(standing: Sequence[Found], used: set[tuple[str, int]], zone: st
     return pieces[:RECORDS]
 
 
-def _bridges(query: Query, standing: Sequence[Found], zone: str) -> list[Piece]:
+def _bridges(query: Query, judge: Judge, standing: Sequence[Found], zone: str) -> list[Piece]:
     """Pairs of facts from different turns that share a name or value the question doesn't have: the first is nearer to it, the other may hold the answer."""
     facts = [
-        found.evidence for found in sorted(standing, key=lambda found: -strength(query, found)) if found.evidence.kind in ("fact", "mutable_state", "event")
+        found.evidence for found in sorted(standing, key=lambda found: -judge.strength(found)) if found.evidence.kind in ("fact", "mutable_state", "event")
     ][:24]
     names = {evidence.id: (set(entity_terms(evidence.text)) | {entity.casefold() for entity in evidence.entities}) - set(query.entities) for evidence in facts}
     pieces = []

@@ -241,6 +241,7 @@ def entity_terms(text: str) -> list[str]:
     return list(dict.fromkeys(term for span in entity_spans(text) if (term := entity_term(span))))
 
 
+@lru_cache(maxsize=16_384)
 def entity_term(span: str) -> str:
     """One entity as the index knows it: “The Bosch” → “bosch”, “€21,500” → “21500 eur”, “24kg” → “24 kg”."""
     quantity = _QUANTITY.fullmatch(span.strip())
