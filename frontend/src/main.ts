@@ -110,7 +110,7 @@ function showView(view: View): void {
   if (view.state !== undefined && states.has(view.state)) actions.select(view.state, { center: !view.camera });
   if (view.turn !== undefined) actions.inspectTurn(view.turn);
   if (view.item) actions.inspectItem(view.item.kind, view.item.id, null);
-  if (view.tab) actions.tab(view.tab);
+  if (view.tab && !view.item) actions.tab(view.tab);
   if (view.camera) live.panel?.view.setCamera(view.camera);
 }
 addEventListener('hashchange', () => showView(readView(location.hash)));
@@ -160,7 +160,7 @@ async function boot(): Promise<void> {
   restoreDraft(id);
   requestAnimationFrame(() => {
     showView(view);
-    if (innerWidth >= 900) live.area?.focus({ preventScroll: true });
+    if (innerWidth >= 900 && view.state === undefined && view.turn === undefined && !view.item) live.area?.focus({ preventScroll: true });
   });
 }
 

@@ -3,6 +3,7 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import type { Actions } from '../actions';
 import { icon } from '../icons';
+import { count } from '../shell/time';
 import type { AppState } from '../state';
 import type { Context, ContextItem } from '../types';
 import { rowBar, shareBar, type Part } from './bars';
@@ -58,8 +59,20 @@ function rowView(row: Row, largest: number, state: AppState, actions: Actions): 
 }
 
 function cutWords(context: Context): string[] {
-  const label = (name: string) => context.blocks.find((block) => block.name === name)?.label.toLowerCase() ?? { DataContext: 'facts' }[name] ?? name;
-  return context.cut.filter((cut) => cut.count > 0).map((cut) => `${cut.count.toLocaleString('en')} of ${label(cut.block)} left out, ${cut.reason}`);
+  const label = (name: string) => context.blocks.find((block) => block.name === name)?.label;
+  return context.cut.filter((cut) => cut.count > 0).map((cut) => {
+    const name = label(cut.block);
+    const what = cut.block === 'DataContext' ? count(cut.count, 'fact') : count(cut.count, 'item') + (name ? ` of “${name}”` : '');
+    return `${what} left out, ${cut.reason}`;
+  });
+}
+
+/** The budget is for evidence; instructions and the question are counted beside it. */
+function budgetWords(context: Context): string {
+  const used = `${context.tokens.toLocaleString('en')} of ${context.budget.toLocaleString('en')} tokens`;
+  const evidence = context.blocks.reduce((sum, block) => sum + block.tokens, 0);
+  const beside = context.instructions_tokens + context.input_tokens;
+  return beside > 0 && context.tokens < evidence + beside ? `${used}, ${beside.toLocaleString('en')} beside them` : used;
 }
 
 export function contextView(context: Context, state: AppState, actions: Actions): TemplateResult {
@@ -67,7 +80,7 @@ export function contextView(context: Context, state: AppState, actions: Actions)
   const largest = Math.max(...rows.map((row) => row.value), 1);
   return html`<section class="block" aria-labelledby="saw">
     <div class="block-head"><h3 id="saw">What the model saw</h3>
-      <span class="second">${context.tokens.toLocaleString('en')} of ${context.budget.toLocaleString('en')} tokens</span></div>
+      <span class="second">${budgetWords(context)}</span></div>
     ${shareBar(rows, rows.map((row) => `${row.label} ${row.value}`).join(', '))}
     <ul class="ctx">${rows.map((row) => rowView(row, largest, state, actions))}</ul>
     ${cutWords(context).map((words) => html`<p class="second cut">${words}</p>`)}

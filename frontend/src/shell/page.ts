@@ -31,7 +31,7 @@ function welcome(state: AppState, actions: Actions): TemplateResult {
     <button type="button" class="button primary" data-testid="sample" ?disabled=${growing} @click=${() => actions.growSample()}>${growing ? 'Growing the sample…' : 'Open a sample forest'}</button>
     ${growing
       ? html`<div class="progress" role="status"><progress max=${sample.total || 1} value=${sample.total ? sample.done : 0} aria-label="Growing the sample forest"></progress>
-          <span>${sample.message || (sample.total ? `${sample.done} of ${sample.total} turns` : 'Getting ready')}</span></div>`
+          <span>${sample.total ? `${sample.done} of ${sample.total} turns` : sample.message || 'Getting ready'}</span></div>`
       : nothing}
     ${sample.status === 'failed' ? html`<div class="note clay" role="alert">${icon('warn', 18)}<p>${sample.message}</p></div>` : nothing}
   </div>`;
