@@ -30,6 +30,7 @@ TIGHT_RECORDS: Final = 0.4
 SECOND_SHARE: Final = 0.15  # of the budget, at most, for the runner-up's path
 RAW_TAIL: Final = 4  # latest states of a path that stay raw when it doesn't fit whole (paper §3.3)
 UNITS: Final = 50  # candidates before packing (paper §3.3)
+TURNS: Final = 16  # … of them kept for turns of other branches, when there are any
 SECOND_STATES: Final = 4
 
 LABELS: Final = {
@@ -94,14 +95,13 @@ def assemble(
     if budget < 0:
         raise ValueError("A token budget can't be negative.")
     packer = _Packer(budget, count)
-    chosen = structured.choose(query, pool, computed, zone)
+    chosen = structured.choose(query, pool, computed, zone, UNITS - (TURNS if pool.turns else 0))
     path_share, record_share = _shares(query, decision, pool, budget, policy)
     _path(packer, pool.path, int(budget * path_share), zone)
     records = int(budget * record_share)
-    for name, items, cut in chosen.blocks:
+    for name, items, cuts in chosen.blocks:
         records -= packer.add(name, items, limit=records)
-        if cut.count:
-            packer.cut.append(cut)
+        packer.cut += [cut for cut in cuts if cut.count]
     on_path = {state.id for state in pool.path}
     if pool.second_path:
         _second_path(packer, [state for state in pool.second_path if state.id not in on_path], int(budget * SECOND_SHARE), zone)
@@ -280,7 +280,7 @@ def _supplement(packer: _Packer, query: Query, turns: Sequence[tuple[Interaction
         packer.cut.append(Cut("SupplementalEvidence", len(turns) - len(eligible), "no direct match of a name, a time or a value"))
     taken = eligible[: max(0, UNITS - units)]
     if len(eligible) > len(taken):
-        packer.cut.append(Cut("SupplementalEvidence", len(eligible) - len(taken), "beyond the number of candidates looked at"))
+        packer.cut.append(Cut("SupplementalEvidence", len(eligible) - len(taken), structured.BEYOND))
     packer.add("SupplementalEvidence", [structured.Piece("state", state_text(state, zone), (state.id,), state.id) for state in taken])
     if block := packer.blocks.pop(("SupplementalEvidence", ""), None):  # chosen by rank, read in the order of time
         position = {state.id: state.position for state in taken}

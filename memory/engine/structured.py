@@ -16,6 +16,7 @@ from memory.engine.text import excerpt, one_line
 
 FACTS: Final = 10  # paper §3.3
 SIMILARITY: Final = 0.4  # from which a fact or record counts as near the question (paper §3.3)
+BEYOND: Final = "beyond the number of candidates looked at"
 RECORDS: Final = 8  # artifacts, events, changing values each
 LIST_ITEMS: Final = 12  # of a list that the question points into
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -40,12 +41,13 @@ class Piece:
 class Chosen:
     """The structured blocks in order of getting in, each with what was left out; `units` counts the candidates taken."""
 
-    blocks: Sequence[tuple[str, Sequence[Piece], Cut]]
+    blocks: Sequence[tuple[str, Sequence[Piece], Sequence[Cut]]]
     units: int
 
 
-def choose(query: Query, pool: Pool, computed: Sequence[Computed], zone: str) -> Chosen:
-    """Sort what was found into its blocks. Retracted and quarantined evidence never shows; replaced values only when history is asked for (R1)."""
+def choose(query: Query, pool: Pool, computed: Sequence[Computed], zone: str, limit: int) -> Chosen:
+    """Sort what was found into its blocks, at most `limit` pieces. Retracted and quarantined evidence never shows;
+    replaced values only when history is asked for (R1)."""
     judge = Judge(query)
     history = query.asks("previous", "update", "order")
     standing = [found for found in pool.found if found.evidence.status in (("current", "superseded") if history else ("current",))]
@@ -53,28 +55,27 @@ def choose(query: Query, pool: Pool, computed: Sequence[Computed], zone: str) ->
     for found in sorted(standing, key=lambda found: -judge.strength(found)):
         by_kind[found.evidence.kind].append(found)
     used: set[tuple[str, int]] = set()
-    blocks: list[tuple[str, Sequence[Piece], Cut]] = []
+    blocks: list[tuple[str, Sequence[Piece], Sequence[Cut]]] = []
 
-    def block(name: str, pieces: Sequence[Piece], left_out: int = 0, reason: str = "too far from the question") -> None:
-        if pieces or left_out:
-            blocks.append((name, pieces, Cut(name, left_out, reason)))
+    def block(name: str, pieces: Sequence[Piece], left_out: int = 0) -> None:
+        taken = pieces[: max(0, limit - sum(len(others) for _, others, _ in blocks))]
+        if taken or left_out:
+            blocks.append((name, taken, [Cut(name, left_out, "too far from the question"), Cut(name, len(pieces) - len(taken), BEYOND)]))
 
+    # The surest first, then what this kind of question lives on, then the rest; no piece twice.
     block("EventComputationEvidence", [Piece("computed", f"{answer.operation}: {one_line(answer.text)}", answer.sources) for answer in computed])
     block("UpdateEvidence", _updates(query, judge, pool, zone, used))
-    block("StateEvidence", *_near(judge, by_kind["mutable_state"], RECORDS, used, lambda evidence: _value_line(evidence, zone)))
-    facts, far = _near(
-        judge, by_kind["fact"], FACTS, used, lambda evidence: f"[{day(evidence.event_time, zone)}] {one_line(evidence.text)}{_standing(evidence, zone)}"
-    )
-    block("DataContext", facts, far)
-    block("ArtifactEvidence", *_artifacts(query, judge, by_kind["artifact"], used))
-    block("EventEvidence", *_events(query, judge, by_kind["event"], used, zone))
     if query.asks("count", "sum"):
         block("CountSourceEvidence", _count_sources(judge, by_kind["event"], zone))
-    block("TopicSlotEvidence", _topic_slots(query, pool, standing, used, zone))
     if query.asks("preference"):
         block("PreferenceEvidence", _preferences(standing, used, zone))
     if query.asks("bridge"):
         block("BridgeEvidence", _bridges(query, judge, standing, zone))
+    block("StateEvidence", *_near(judge, by_kind["mutable_state"], RECORDS, used, lambda evidence: _value_line(evidence, zone)))
+    block("DataContext", *_near(judge, by_kind["fact"], FACTS, used, lambda evidence: _fact_line(evidence, zone)))
+    block("ArtifactEvidence", *_artifacts(query, judge, by_kind["artifact"], used))
+    block("EventEvidence", *_events(query, judge, by_kind["event"], used, zone))
+    block("TopicSlotEvidence", _topic_slots(query, pool, standing, used, zone))
     return Chosen(blocks, sum(len(pieces) for _, pieces, _ in blocks))
 
 
@@ -146,6 +147,10 @@ def _standing(evidence: Evidence, zone: str) -> str:
     if evidence.status != "superseded":
         return ""
     return f" (replaced{f' {day(evidence.valid_to, zone)}' if evidence.valid_to else ''})"
+
+
+def _fact_line(evidence: Evidence, zone: str) -> str:
+    return f"[{day(evidence.event_time, zone)}] {one_line(evidence.text)}{_standing(evidence, zone)}"
 
 
 def _value_line(evidence: Evidence, zone: str) -> str:
@@ -238,20 +243,21 @@ def _count_sources(judge: Judge, events: Sequence[Found], zone: str) -> list[Pie
 
 def _topic_slots(query: Query, pool: Pool, standing: Sequence[Found], used: set[tuple[str, int]], zone: str) -> list[Piece]:
     """Values with a slot that were learnt on the localized path and share a word with the question, beyond what other blocks show."""
-    path = {state.id for state in pool.path}
-    pieces = []
+    path, content = {state.id for state in pool.path}, set(query.content)
+    pieces: list[Piece] = []
     for found in standing:
         evidence = found.evidence
         key = (evidence.kind, evidence.id)
         if not evidence.slot or key in used or path.isdisjoint(evidence.sources) or evidence.kind not in ("fact", "mutable_state"):
             continue
-        if set(query.content).intersection(content_terms(f"{evidence.slot.replace('|', ' ').replace('_', ' ')} {evidence.text}")):
+        slot = one_line(evidence.slot.replace("|", " ").replace("_", " "))
+        if content.intersection(terms(f"{slot} {evidence.text}")):
             used.add(key)
-            slot = one_line(evidence.slot.replace("|", " ").replace("_", " "))
-            pieces.append(
-                _piece(evidence, f"{slot}: {excerpt(evidence.value or evidence.text, 160)} ({day(evidence.event_time, zone)}){_standing(evidence, zone)}")
-            )
-    return pieces[:RECORDS]
+            value = excerpt(evidence.value or evidence.text, 160)
+            pieces.append(_piece(evidence, f"{slot}: {value} ({day(evidence.event_time, zone)}){_standing(evidence, zone)}"))
+            if len(pieces) == RECORDS:
+                break
+    return pieces
 
 
 def _preferences(standing: Sequence[Found], used: set[tuple[str, int]], zone: str) -> list[Piece]:
