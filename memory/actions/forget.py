@@ -158,7 +158,7 @@ def _reach_valkey() -> None:
 
 def _tell_removed(forest: int, gone: list[tuple[int, int]], changed: Iterable[int]) -> None:
     messages.publish(forest, gone[0][1], "state.removed", {"states": [state for state, _ in gone]})
-    structure.tell_changed(forest, changed)
+    structure.refine_and_tell(forest, changed)
 
 
 def _forget_messages(gone: list[int], others: list[int]) -> None:

@@ -21,4 +21,4 @@ def refine_again(state: InteractionState, by: Any) -> None:
         Turn.objects.filter(state=state.pk, status=Turn.Status.REFINED).update(status=Turn.Status.ANSWERED)
         Outbox.objects.create(forest=forest, kind="refine", subject=state.pk)
         structure.audit(forest, by, "refine_again", f"state {state.pk}", {"states": 1})
-        transaction.on_commit(lambda: structure.tell_changed(forest.pk, [state.pk]))
+        transaction.on_commit(lambda: structure.refine_and_tell(forest.pk, [state.pk]))

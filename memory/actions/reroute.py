@@ -49,7 +49,7 @@ def reroute(state: InteractionState, parent: InteractionState | None, by: Any, *
         _refine_again(forest, going)
         Forest.objects.filter(pk=forest.pk).update(version=F("version") + 1)
         structure.audit(forest, by, "move", f"state {moved.pk}", counts)
-        transaction.on_commit(partial(structure.tell_changed, forest.pk, going))
+        transaction.on_commit(partial(structure.refine_and_tell, forest.pk, going))
     moved.refresh_from_db()
     return {"preview": False, "counts": counts, "state": present.state_row(moved), "tree": present.tree_row(moved)}
 

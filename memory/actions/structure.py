@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from django.db.models import F
 
-from memory import messages, present
+from memory import messages, present, steps
 from memory.models import AuditEntry, Forest, InteractionState, Posting, StateVector, TermStat, Topic
 from memory.models.forest import PostingKind
 
@@ -103,6 +103,12 @@ def unindex(forest: Forest, states: Iterable[int], kinds: Iterable[int] = Postin
 def audit(forest: Forest, by: object, action: str, subject: str, counts: Mapping[str, int]) -> None:
     """Note that it was done, by whom, and how much; never what it said (D5)."""
     AuditEntry.objects.create(owner_id=forest.owner_id, forest_number=forest.pk, actor=by, action=action, subject=subject, counts=dict(counts))  # type: ignore[misc]
+
+
+def refine_and_tell(forest: int, states: Iterable[int]) -> None:
+    """After the commit: the worker takes up what waits to be refined, and the pages that watch see the change."""
+    steps.hand_over(forest)
+    tell_changed(forest, states)
 
 
 def tell_changed(forest: int, states: Iterable[int]) -> None:

@@ -11,7 +11,7 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory import present, turn
+from memory import present, steps, turn
 from memory.actions.create_forest import create_forest
 from memory.actions.export_forest import export_forest
 from memory.actions.forget import delete_forest
@@ -73,7 +73,9 @@ class Observe(View):
     def post(self, request: Request, forest: int) -> Response:
         """Take in given interactions; nothing is generated. Each finds its own place unless its parent is given."""
         own = self.forest(forest)
-        return Response({"results": observe(own, self.body(requests.Observed)["interactions"])})
+        results = observe(own, self.body(requests.Observed)["interactions"])
+        steps.hand_over(own.pk)
+        return Response({"results": results})
 
 
 class Recall(View):
