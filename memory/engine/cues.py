@@ -112,21 +112,18 @@ _GREETING = re.compile(
     r"^(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|greetings|dear|hallo|guten (?:tag|morgen|abend)|hola|buenos dias|buenas"
     r"|bonjour|salut|bonsoir|ciao|ola|bom dia|привет|здравствуйте|你好|您好|こんにちは|안녕|مرحبا|שלום)\b"
 )
-# The talk that took place then: without it a time is only a time.
+# The talk that took place then: without it a time is only a time. “We” may be a family and “I made” is news: only verbs of talking count for them.
 _TALK = re.compile(
-    r"\b(?:we|you|i) (?:were |was |had |have |both |just |also )?(?:said|say|saying|talk(?:ed|ing)?|discuss(?:ed|ing)?|spoke|speaking"
-    r"|mention(?:ed)?|chat(?:ted|ting)?|cover(?:ed)?|stopped|left off|leave off|agreed|decided|"
-    r"worked on|working on|planned|planning|made|wrote|asked|told|started|looked at|suggested|recommended|listed|gave|showed|sent|explained)\b"
-    r"|\bour (?:last |previous )?(?:conversation|chat|talk|discussion|session)\b|\bdid (?:we|you|i)\b|"
-    r"\bwere we\b|\byour (?:answer|list|suggestions?|recommendations?|advice|plan)\b|\bwhere (?:we|i) (?:were|was|left|stopped)\b|\b(?:go|get"
-    r"|come) back to\b|\bcontinue\b|\bpick up\b|\bresume\b|"
-    r"\b(?:haben wir|hast du|habe ich dir|besprochen|gesagt)\b|\b(?:dijimos|hablamos|dijiste|te dije|te conte|comentamos)\b|\b(?:nous avons"
-    r"|on a (?:dit|parle)|tu as dit|tu m'as|je t'ai)\b|\b(?:abbiamo|hai detto)\b|\b(?:falamos|voce disse)\b|"
-    r"мы (?:говорили|обсуждали)|ты (?:говорил|сказал)|我们|你说|聊|说过|話した|言って|教えてくれ|얘기|말했|말한|تحدثنا|قلت|דיברנו|אמרת"
-)
-_ABOUT_ME = re.compile(
-    r"\b(?:yesterday|today|last (?:night|week)|this (?:morning|week)|\w+ ago),? i (?:went|ran|bought|had|was|met|got|saw|did|finished|cooked"
-    r"|ate|drove|visited|spent|paid|lost|found)\b"
+    r"\b(?:we|i) (?:were |was |had |have |both |just |also )?(?:talk(?:ed|ing)? about|discuss(?:ed|ing)?|spoke about|speaking about"
+    r"|mention(?:ed)?|chat(?:ted|ting)?|cover(?:ed)?|stopped|left off|leave off|told you|asked you|said|say|saying)\b"
+    r"|\bwe (?:were |had |have )?(?:talk(?:ed|ing)?|spoke|speaking|worked on|working on)\b"
+    r"|\byou (?:just |also |had |have )?(?:said|told me|mentioned|suggested|recommended|listed|gave me|wrote|explained|showed me|made me|proposed)\b"
+    r"|\bdid (?:we|you|i) (?:say|talk|discuss|mention|cover|stop|leave off|suggest|recommend|list|tell|propose|ask you)\b"
+    r"|\bour (?:last |previous )?(?:conversation|chat|talk|discussion|session)\b|\byour (?:answer|list|suggestions?|recommendations?|advice|plan)\b"
+    r"|\bwhere (?:(?:were|did) (?:we|i)|(?:we|i) (?:were|was|left|stopped))\b|\b(?:go|get|come) back to\b|\b(?:haben wir|hast du|habe ich dir|besprochen)\b"
+    r"|\b(?:dijimos|hablamos|dijiste|te dije|te conte|comentamos)\b|\b(?:nous avons (?:dit|parle)|on a (?:dit|parle)|tu as dit|tu m'as|je t'ai)\b"
+    r"|\b(?:abbiamo (?:detto|parlato)|hai detto)\b|\b(?:falamos|voce disse)\b"
+    r"|мы (?:говорили|обсуждали)|ты (?:говорил|сказал)|我们(?:聊|说|谈|讨论)|你说|聊|说过|話した|言って|教えてくれ|얘기|말했|말한|تحدثنا|قلت|דיברנו|אמרת"
 )
 
 
@@ -139,7 +136,7 @@ def detect(text: str, at: datetime, zone: str) -> Cues:
         continuation = opening.group().strip()
     fresh, returning = _FRESH.search(head), _RETURNING.search(head)
     temporal = None
-    if _TALK.search(head) and not _ABOUT_ME.search(head):
+    if _TALK.search(head):
         temporal = next((window for window in windows(head, at, zone) if window.start <= at), None)
     return Cues(
         continuation="" if fresh or returning or temporal else continuation,
@@ -237,7 +234,12 @@ def _tonight(match: re.Match[str], local: datetime, zone: ZoneInfo) -> tuple[dat
     return _part(day, "night", zone)
 
 
-def _yesterday(match: re.Match[str], local: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:
+_GERMAN = re.compile(r"\b(?:ist|und|ich|wir|das|die|der|haben|hast)\b")
+
+
+def _yesterday(match: re.Match[str], local: datetime, zone: ZoneInfo) -> tuple[datetime, datetime] | None:
+    if match.group() == "hier" and _GERMAN.search(match.string):  # yesterday in French, here in German
+        return None
     return _part(local.date() - timedelta(days=1), match.groupdict().get("part"), zone)
 
 
@@ -301,7 +303,12 @@ def _day_of_month(match: re.Match[str], local: datetime, zone: ZoneInfo) -> tupl
     return None
 
 
+_VERB_MAY = re.compile(r" (?:be|have|not|also|help|work|need|cause|take|seem|look|vary|differ|well|still|only|\w+ly)\b")
+
+
 def _explicit(match: re.Match[str], local: datetime, zone: ZoneInfo) -> tuple[datetime, datetime] | None:
+    if match.group().endswith(" may") and _VERB_MAY.match(match.string, match.end()):
+        return None
     base = local.replace(tzinfo=None)
     # Past is preferred: what one returns to has been. Day before month where both could be, as most of the world writes.
     parsed = dateparser.parse(

@@ -55,7 +55,18 @@ def test_a_time_with_the_talk_that_took_place_is_a_temporal_return(text: str) ->
     assert detect(text, NOON, "UTC").temporal is not None
 
 
-@pytest.mark.parametrize("text", ["Yesterday I ran 5 km", "On Monday I met Tomás", "Is the shop open on Monday?", "Remind me tomorrow"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Yesterday I ran 5 km",
+        "On Monday I met Tomás",
+        "Is the shop open on Monday?",
+        "Remind me tomorrow",
+        "How many km did I run last week?",
+        "We planned a party yesterday",
+        "Was haben wir hier gesagt?",
+    ],
+)
 def test_news_with_a_time_is_no_temporal_return(text: str) -> None:
     assert detect(text, NOON, "UTC").temporal is None
 
@@ -120,6 +131,10 @@ def test_a_phrase_is_resolved_against_the_turn(text: str, start: str, end: str) 
 def test_parts_of_a_day_are_hours_on_the_persons_clock() -> None:
     assert local(only("this morning", NOON, "America/New_York"), "America/New_York") == ("2026-11-12T05:00", "2026-11-12T12:00")
     assert local(only("yesterday evening", NOON, "Asia/Tokyo"), "Asia/Tokyo") == ("2026-11-11T17:00", "2026-11-12T00:00")
+
+
+def test_a_verb_is_no_month() -> None:
+    assert list(windows("Options 2 and 3 may help", NOON, "UTC")) == []
 
 
 def test_a_phrase_counts_once() -> None:
