@@ -18,6 +18,7 @@ from memory.engine.forest import Interaction, Proposal
 from memory.engine.terms import number, stem
 
 MAX_EVENTS = 8
+MAX_CLAUSE = 400  # characters: longer ones are pasted, not told
 
 # Forms of verbs worth counting → infinitive and type. Regular past tenses are derived.
 _VERBS: dict[str, tuple[str, str]] = {}
@@ -123,7 +124,7 @@ def propose(interaction: Interaction, zone: str) -> list[Proposal]:
     """The events of a user's turn, at most 8."""
     proposals: list[Proposal] = []
     for clause in language.clauses(interaction.user):
-        proposal = _event(clause, interaction.time, zone) if language.english(clause) else None
+        proposal = _event(clause, interaction.time, zone) if len(clause) <= MAX_CLAUSE and language.english(clause) else None
         if proposal is not None and all(proposal.text != other.text for other in proposals):
             proposals.append(proposal)
     return proposals[:MAX_EVENTS]

@@ -13,7 +13,7 @@ Mood = Literal["stated", "planned", "supposed", "asked", "requested"]
 
 # Text that is quoted or pasted is not the user speaking: code, quotations, recalled context, reasoning (W5).
 _NOT_SAID = re.compile(
-    r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(memory|think|reasoning|context|evidence)\b[^>]*>.*?(?:</\1>|\Z)"
+    r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(memory|think|thinking|reasoning|context|DataContext|ConversationHistory|\w*Evidence)\b[^>]*>.*?(?:</\1>|\Z)"
     r"|^## ?(?:ConversationHistory|SupplementalEvidence|DataContext|\w+Evidence)\b.*?(?=\n\n|\Z)|^\s*>.*?$",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
@@ -79,7 +79,7 @@ _OTHERS = frozenset(
     """der die das und ich ist nicht ein eine mein meine wir für mit den dem auf zu im bin habe le la les des et je est mon ma nous pour avec
     dans du une pas que el los las y mi es un una en con por para
     il di che e sono mio ho della per non o os as eu meu minha é do da não em um uma het een en ik mijn van jag och min är на и в я мой не что
-    это с del al se su lo muy pero como estoy soy tengo mais oder aber wie sind war suis sont avons très estou tenho sono siamo
+    это с del al se su lo muy pero como estoy soy tengo llamo mais oder aber wie sind war suis sont avons très estou tenho sono siamo
     abbiamo""".split()
 )  # fmt: skip
 

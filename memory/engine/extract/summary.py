@@ -26,6 +26,8 @@ _LEAD_REQUEST = re.compile(
     r"i need (?:some )?help (?:with|to) |help me (?:to )?|tell me |do you know )",
     re.IGNORECASE,
 )
+# Base64, hashes, rows of signs: nobody's words, and slow to look through for names.
+_UNREADABLE = re.compile(r"[!-~]{160,}")
 _LEANING = re.compile(r"^(?:it|its|that|this|they|them|he|she|his|her|their|those|these|not)\b", re.IGNORECASE)
 _LISTED = re.compile(r"^\s*(?:[-*•]\s+|\d{1,3}[.)]\s+)")
 _MARKDOWN = re.compile(r"^\s*(?:#{1,6}\s+|[-*•]\s+|\d{1,3}[.)]\s+|>\s*)|\*\*|__|`")
@@ -52,7 +54,7 @@ def _cut(text: str) -> str:
 def _weightiest(text: str) -> str:
     """The sentence with most to ask for later, the earlier one where two weigh the same; its opening words of courtesy dropped."""
     scored = []
-    for place, sentence in enumerate(sentences(text)[:40]):
+    for place, sentence in enumerate(sentences(_UNREADABLE.sub(" ", text))[:40]):
         line = _MARKDOWN.sub("", one_line(sentence)).strip()
         weight = len(terms.content_terms(line)) + 1.5 * len(terms.entity_spans(line))
         # A long sentence isn't better for being long, a late one less the matter, and one that opens with “it” needs another to be read.
@@ -78,7 +80,7 @@ def _first_informative(answer: str) -> str:
 
 def entities(interaction: Interaction) -> tuple[str, ...]:
     """Names and exact values one may ask for later: the user's first, then the answer's."""
-    spans = [*terms.entity_spans(language.said(interaction.user)), *terms.entity_spans(language.said(interaction.assistant))]
+    spans = [span for text in (interaction.user, interaction.assistant) for span in terms.entity_spans(_UNREADABLE.sub(" ", language.said(text)))]
     return tuple({terms.entity_term(span): span for span in reversed(spans) if terms.entity_term(span)}.values())[::-1][:MAX_ENTITIES]
 
 
