@@ -18,7 +18,7 @@ from memory.engine.extract import language
 from memory.engine.extract.facts import Fact
 from memory.engine.forest import Context, Decision, Evidence, Found, Interaction, Pool
 from memory.engine.query import Query, read
-from memory.engine.structured import strength
+from memory.engine.structured import Judge
 from memory.engine.text import excerpt, one_line, sentences
 
 OFFLINE = "*No language model is connected, so I answer only with what memory holds.*"
@@ -153,7 +153,8 @@ def _which(query: Query) -> tuple[int | None, str]:
 def _answer(query: Query, context: Context, pool: Pool, zone: str, *, requested: bool) -> str:
     content = set(query.content)
     found = [item for item in _shown(context, pool) if item.evidence.kind != "artifact"]
-    ranked = sorted(found, key=lambda item: (-_fit(item, content), -strength(query, item), item.evidence.id))
+    judge = Judge(query)
+    ranked = sorted(found, key=lambda item: (-_fit(item, content), -judge.strength(item), item.evidence.id))
     lines = _lines(query, context, pool)
     listed = _list(query, context, pool, zone)
     new = requested and not (listed and _WANTS_LIST.search(query.text))
