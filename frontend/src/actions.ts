@@ -29,6 +29,7 @@ export interface Actions {
   scope(scope: 'turn' | 'all'): void;
   toggleBlock(name: string): void;
   toggleCandidate(index: number): void;
+  showChips(turn: number): void;
   search(query: string): void;
   walkHits(step: number): void;
   chooseHit(index: number): void;

@@ -60,6 +60,7 @@ export const api = {
   forest: (id: number) => request<Forest>('GET', `forests/${id}/`),
   createForest: (name: string, time_zone: string) => request<Forest>('POST', 'forests/', { name, time_zone }),
   renameForest: (id: number, name: string) => request<Forest>('PATCH', `forests/${id}/`, { name }),
+  setZone: (id: number, time_zone: string) => request<Forest>('PATCH', `forests/${id}/`, { time_zone }),
   sampleForest: () => request<{ forest: Forest; job: Job }>('POST', 'forests/sample/', {}),
   job: (id: number) => request<Job>('GET', `jobs/${id}/`),
 

@@ -152,6 +152,7 @@ export function createActions(store: Store<AppState>, live: Live, site: Site): A
     scope: (evidenceScope) => store.set({ evidenceScope }),
     toggleBlock: (name) => store.set(({ openBlocks }) => ({ openBlocks: toggled(openBlocks, name) })),
     toggleCandidate: (index) => store.set(({ openCandidates }) => ({ openCandidates: toggled(openCandidates, index) })),
+    showChips: (turn) => store.set(({ openChips }) => ({ openChips: new Set(openChips).add(turn) })),
     search: (query) => store.set({ query }),
     walkHits(step) {
       const { hits, hitAt } = store.get();
@@ -206,6 +207,7 @@ export function createActions(store: Store<AppState>, live: Live, site: Site): A
       store.set({ sample: { status: 'growing', done: 0, total: 0, message: '' } });
       try {
         const { forest, job } = await api.sampleForest();
+        await api.setZone(forest.id, localZone());
         const ended = await waitFor(job);
         if (ended.status === 'failed') {
           const words = typeof ended.error === 'string' ? ended.error : ended.error?.message;

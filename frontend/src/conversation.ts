@@ -70,7 +70,7 @@ export class Conversation {
   }
 
   private dispatch(turn: ChatTurn): void {
-    this.store.set({ turns: [...this.turns, turn], inspectedTurn: null, slot: null });
+    this.store.set({ turns: [...this.turns, turn], inspectedTurn: null, selected: null, slot: null });
     const sent = this.socket.send({ type: 'turn.send', client_id: turn.client_id, text: turn.text, ...turn.placement });
     if (sent) this.waiting.set(turn.client_id, setTimeout(() => void this.post(turn), ACK_PATIENCE));
     else void this.post(turn);

@@ -2,7 +2,7 @@
 
 import { api } from './api';
 import { troubleOf } from './conversation';
-import { shownTurn, type AppState, type Loaded } from './state';
+import { shownState, shownTurn, type AppState, type Loaded } from './state';
 import type { Store } from './store';
 import type { Item } from './types';
 
@@ -25,7 +25,8 @@ export class Explorer {
   /** What is looked at, as one string: when it changes something has to be fetched. */
   private needs(state: AppState): string {
     const turn = shownTurn(state);
-    const row = state.selected === null ? undefined : state.states.get(state.selected);
+    const shown = shownState(state);
+    const row = shown === null ? undefined : state.states.get(shown);
     const turnId = state.inspectedTurn ?? turn?.id ?? '';
     return [
       state.tab, turnId, turn?.status ?? '', turn?.state ?? '', state.selected ?? '', row?.pending ?? '', row?.replaced ?? '',
@@ -36,8 +37,8 @@ export class Explorer {
   private load(): void {
     const state = this.store.get();
     if (state.tab === 'why') this.loadTrace(state);
-    if (state.tab === 'state' && state.selected !== null) {
-      const id = state.selected;
+    const id = shownState(state);
+    if (state.tab === 'state' && id !== null && state.states.has(id)) {
       const row = state.states.get(id);
       void this.fetch('detail', `${id}|${row?.pending}|${row?.replaced}`, `${id}|`, () => api.state(id));
     }

@@ -68,6 +68,8 @@ export interface AppState {
   evidenceScope: 'turn' | 'all';
   openBlocks: ReadonlySet<string>;
   openCandidates: ReadonlySet<number>;
+  /** Turns whose chips are all shown. */
+  openChips: ReadonlySet<number>;
 
   menu: string | null;
   dialog: 'help' | 'messages' | 'rename' | 'new-forest' | null;
@@ -89,7 +91,7 @@ export const initialState = (): AppState => ({
   drawing: 'lanes', selected: null, preview: null, query: '', hits: null, hitAt: -1,
   tab: 'why', inspectedTurn: null, trace: { status: 'none' }, detail: { status: 'none' },
   slot: null, slotState: null, history: { status: 'none' }, evidence: { status: 'none' }, evidenceScope: 'turn',
-  openBlocks: new Set(), openCandidates: new Set(),
+  openBlocks: new Set(), openCandidates: new Set(), openChips: new Set(),
   menu: null, dialog: null, drawer: false, phoneTab: 'chat',
   folded: { chat: false, inspector: false }, widths: { chat: 392, inspector: 424 }, theme: 'system',
   sample: { status: 'none', done: 0, total: 0, message: '' }, announcement: '', toast: '',
@@ -120,6 +122,9 @@ export function shownTurn(state: AppState): ChatTurn | null {
   if (state.inspectedTurn !== null) return state.turns.find((turn) => turn.id === state.inspectedTurn) ?? null;
   return state.turns.findLast((turn) => turn.id !== null) ?? null;
 }
+
+/** The state whose content is shown: the selected one, else that of the turn shown. */
+export const shownState = (state: AppState): number | null => state.selected ?? shownTurn(state)?.state ?? null;
 
 /** Nothing planted yet: the page shows what it is for instead of empty panels. */
 export const isFirstVisit = (state: AppState): boolean => state.ready && state.turns.length === 0 && state.states.size === 0;

@@ -14,6 +14,7 @@ import { blocks, settle } from './markdown';
 import { BROKEN, OPEN, type ChatTurn } from './turns';
 
 const MOST_LEARNED = 3;
+const MOST_CHIPS = 3;
 /** Characters of a crumb that fit beside its time. */
 const ROOMY = 34;
 
@@ -69,8 +70,10 @@ function chips(turn: ChatTurn, state: AppState, actions: Actions): TemplateResul
   const shown = learned.slice(0, MOST_LEARNED);
   const rest = learned.length ? learned.length - shown.length : row?.facts ?? 0;
   if (!turn.chips.length && !remembering && !learned.length && !rest) return nothing;
+  const all = turn.id === null || state.openChips.has(turn.id) || turn.chips.length <= MOST_CHIPS + 1;
   return html`<div class="chips">
-    ${turn.chips.map((chip) => chipOf(chip, state, actions))}
+    ${(all ? turn.chips : turn.chips.slice(0, MOST_CHIPS)).map((chip) => chipOf(chip, state, actions))}
+    ${all ? nothing : html`<button type="button" class="chip quiet" data-testid="chips-more" aria-label=${`${turn.chips.length - MOST_CHIPS} more pieces of evidence`} @click=${() => actions.showChips(turn.id as number)}>+${turn.chips.length - MOST_CHIPS}</button>`}
     ${shown.map((item) => learnedChip(item, state, actions))}
     ${rest > 0 && turn.state !== null
       ? html`<button type="button" class="chip quiet" data-testid="chip-kept" @click=${() => { actions.select(turn.state); actions.tab('evidence'); }}>${
@@ -140,5 +143,5 @@ function treeMark(turn: ChatTurn, state: AppState): string {
   const row = turn.state === null ? undefined : state.states.get(turn.state);
   const root = row?.root ?? turn.decision?.root;
   const tree = root === null || root === undefined ? undefined : state.trees.get(root);
-  return `${tree?.order}|${tree?.topic}|${row?.facts}|${state.states.size > 0}`;
+  return `${tree?.order}|${tree?.topic}|${row?.facts}|${state.states.size > 0}|${turn.id !== null && state.openChips.has(turn.id)}`;
 }

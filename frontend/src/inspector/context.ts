@@ -13,6 +13,9 @@ const COLOURS: Record<string, number> = {
   ConversationHistory: 1, SupplementalEvidence: 3, Instructions: 5, DataContext: 2, UpdateEvidence: 2,
   ArtifactEvidence: 4, EventEvidence: 4, EventComputationEvidence: 4, CountSourceEvidence: 4, StateEvidence: 3, Question: 5,
 };
+const NOUNS: Record<string, string> = {
+  DataContext: 'fact', ConversationHistory: 'turn of the path', SupplementalEvidence: 'other turn', ArtifactEvidence: 'list', EventEvidence: 'event', StateEvidence: 'value', UpdateEvidence: 'change',
+};
 const STATUS: Record<string, string> = { superseded: 'replaced', retracted: 'taken back', quarantined: 'set aside', pending: 'not refined yet' };
 
 interface Row extends Part {
@@ -23,7 +26,7 @@ interface Row extends Part {
 
 function rowsOf(context: Context): Row[] {
   const rows = context.blocks.map((block): Row => ({
-    name: block.name, label: block.label, value: block.tokens, note: block.note, items: block.items, colour: COLOURS[block.name] ?? 3,
+    name: block.name, label: block.label, value: block.tokens, note: block.note, items: block.items, colour: block.label === 'Second path' ? 3 : COLOURS[block.name] ?? 3,
   }));
   const extra = (name: string, label: string, value: number, colour: number) => {
     if (value > 0 && !rows.some((row) => row.name === name)) rows.push({ name, label, value, note: '', items: [], colour });
@@ -46,11 +49,11 @@ const itemView = (item: ContextItem, state: AppState, actions: Actions): Templat
     ${item.sources.slice(0, 3).map((id) => source(id, state, actions))}<span class="number">${item.tokens.toLocaleString('en')}</span></div></li>`;
 
 function rowView(row: Row, largest: number, state: AppState, actions: Actions): TemplateResult {
-  const open = state.openBlocks.has(row.name);
+  const open = state.openBlocks.has(row.label);
   const inner = html`<span class="ctx-name">${row.label}</span><span class="ctx-bar">${rowBar(row.value, largest, row.colour)}</span>
     <span class="number">${row.value.toLocaleString('en')}</span>`;
   return html`<li>${row.items.length
-    ? html`<button type="button" class="ctx-row" aria-expanded=${open} data-testid="block" data-block=${row.name} @click=${() => actions.toggleBlock(row.name)}>${inner}
+    ? html`<button type="button" class="ctx-row" aria-expanded=${open} data-testid="block" data-block=${row.name} @click=${() => actions.toggleBlock(row.label)}>${inner}
         <span class="twist ${open ? 'open' : ''}">${icon('chevron', 13)}</span></button>`
     : html`<div class="ctx-row" data-testid="block" data-block=${row.name}>${inner}<span></span></div>`}
     ${open
@@ -58,13 +61,14 @@ function rowView(row: Row, largest: number, state: AppState, actions: Actions): 
       : nothing}</li>`;
 }
 
+/** "3 facts", "2 turns of the path". */
+const cutCount = (n: number, noun: string): string => {
+  const [first, ...rest] = noun.startsWith('other ') ? [noun] : noun.split(' ');
+  return [count(n, first!), ...rest].join(' ');
+};
+
 function cutWords(context: Context): string[] {
-  const label = (name: string) => context.blocks.find((block) => block.name === name)?.label;
-  return context.cut.filter((cut) => cut.count > 0).map((cut) => {
-    const name = label(cut.block);
-    const what = cut.block === 'DataContext' ? count(cut.count, 'fact') : count(cut.count, 'item') + (name ? ` of “${name}”` : '');
-    return `${what} left out, ${cut.reason}`;
-  });
+  return context.cut.filter((cut) => cut.count > 0).map((cut) => `${cutCount(cut.count, NOUNS[cut.block] ?? 'piece')} left out, ${cut.reason}`);
 }
 
 /** The budget is for evidence; instructions and the question are counted beside it. */

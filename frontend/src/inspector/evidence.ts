@@ -54,7 +54,13 @@ function spanWords(item: Item, zone: string): string {
 }
 
 /** The verdict that brought this value, in words. */
-const verdict = (item: Item): string => item.revisions.find((revision) => revision.new?.id === item.id && revision.new.kind === item.kind)?.words ?? '';
+function verdict(item: Item): string {
+  const revision = item.revisions.find(({ new: fresh }) => fresh?.id === item.id && fresh.kind === item.kind);
+  if (!revision) return '';
+  if (revision.by === 'user') return revision.verdict === 'restored' ? 'restored by you' : 'edited by you';
+  const words = { superseded: 'same thing, other value', coexist: 'close by, and both hold', retracted: 'taken back', restored: 'holds again', edited: 'edited' }[revision.verdict];
+  return `${words}, found by ${revision.by === 'model' ? 'the model' : 'a rule'}`;
+}
 
 function valueView(item: Item, above: Item | undefined, state: AppState, actions: Actions): TemplateResult {
   const zone = state.forest?.time_zone ?? 'UTC';

@@ -4,7 +4,7 @@ import { html, nothing, type TemplateResult } from 'lit-html';
 import type { Actions } from '../actions';
 import { prose } from '../chat/chat';
 import { longTime } from '../shell/time';
-import type { AppState } from '../state';
+import { shownState, type AppState } from '../state';
 import type { Item, StateDetail } from '../types';
 import { crumbOf } from './evidence';
 import { whatIsMissing } from './missing';
@@ -22,7 +22,7 @@ const summary = (title: string, text: string): TemplateResult | typeof nothing =
   text ? html`<section class="block"><h3>${title}</h3><p class="summary" dir="auto">${text}</p></section>` : nothing;
 
 export function stateView(state: AppState, actions: Actions): TemplateResult {
-  if (state.selected === null) return html`<p class="empty">Choose a turn in the forest to see what was said there and what was kept of it.</p>`;
+  if (shownState(state) === null) return html`<p class="empty">Choose a turn in the forest to see what was said there and what was kept of it.</p>`;
   const loaded = state.detail;
   if (loaded.status !== 'here') return whatIsMissing(loaded);
   const detail: StateDetail = loaded.value;
