@@ -3,7 +3,6 @@
 Only evidence that reached the context is used, so that the chips under an answer are all it rests on (R5); the pool gives it its structure.
 """
 
-
 from __future__ import annotations
 
 import re

@@ -75,7 +75,7 @@ _MEASURED = re.compile(
 )
 _STOP = re.compile(
     r"\s+(?:as|on|at|in|with|for|from|last|this|yesterday|today|because|and|when|while|after|before|during|to|by|which|that|"
-    r"again|already|using|here|there|now|tonight|tomorrow|every|each|over|about)\b|\s+\w+\s+ago\b|[,.;!(]",
+    r"again|already|using|here|there|now|tonight|tomorrow|every|each|over|about)\b|\s+(?:a\s+)?(?:\w+\s+)?\w+\s+ago\b|[,.;!(]",
     re.IGNORECASE,
 )
 _CURRENCY = {
