@@ -17,6 +17,8 @@ from memory.store import recall
 # The terms an unfinished last word may become.
 COMPLETIONS = 20
 SNIPPET = 160
+# Rows a search may read: some tens of milliseconds.
+MOST_POSTINGS = 30_000
 # A topic is named on purpose; a fact is shorter than a turn; old values come last.
 TOPIC_SCORE, FACT_SCORE, OLD_SCORE, SUMMARY_SCORE = 30.0, 12.0, 6.0, 4.0
 SHOWN = (EvidenceRow.Status.CURRENT, EvidenceRow.Status.SUPERSEDED)
@@ -78,7 +80,14 @@ def _weights(forest: Forest, asked: str) -> tuple[dict[str, float], float]:
         stats = TermStat.objects.in_forest(forest).filter(kind=PostingKind.TERM, term__gte=last, term__lt=last + "\U0010ffff")
         wanted |= set(stats.order_by(F("states").desc()).values_list("term", flat=True)[:COMPLETIONS])
     known = recall.statistics(forest, sorted(wanted))
-    return {term: rules.idf(number, known.states) for term, number in known.document_frequency.items()}, known.average_length
+    weights: dict[str, float] = {}
+    scanned = 0
+    for term, number in sorted(known.document_frequency.items(), key=lambda pair: pair[1]):  # the rare ones first
+        scanned += number
+        if weights and scanned > MOST_POSTINGS:
+            break
+        weights[term] = rules.idf(number, known.states)
+    return weights, known.average_length
 
 
 def snippet(texts: Iterable[str], words: list[str]) -> str:

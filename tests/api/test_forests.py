@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from asgiref.sync import sync_to_async
+from django.db import connections
+from django.test import AsyncClient
 
 from memory.models import AuditEntry, Forest, InteractionState, Turn
+from memory.threads import in_thread
 from tests.forests import learn, plant, say
 
 pytestmark = pytest.mark.django_db
@@ -99,7 +105,20 @@ def test_export_downloads_the_forest(as_ines, ines):
     learn(say(forest, "Hello"), "A fact")
     answer = as_ines.ask("GET", f"forests/{forest.pk}/export/")
     assert "attachment" in answer.headers["Content-Disposition"]
-    import json
-
     document = json.loads(b"".join(answer.streaming_content))
     assert document["facts"][0]["text"] == "A fact"
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_export_streams_under_the_real_server_as_well(ines):
+    """Under ASGI the file is read off the event loop, piece by piece."""
+    forest = await in_thread(plant, ines)
+    for number in range(30):
+        await in_thread(say, forest, f"turn {number} " + "long " * 2000)
+    client = AsyncClient()
+    await client.aforce_login(ines)
+    answer = await client.get(f"/api/forests/{forest.pk}/export/")
+    pieces = [piece async for piece in answer.streaming_content]
+    await sync_to_async(connections.close_all)()  # the view's thread; a server does it at the end of the request
+    assert len(pieces) > 2
+    assert len(json.loads(b"".join(pieces))["states"]) == 30
