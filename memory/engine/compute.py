@@ -39,6 +39,7 @@ _UNIT_QUESTION = re.compile(
 )
 _UNITS = {"kilometre": "km", "kilometer": "km", "kilo": "kg", "litre": "l", "liter": "l", "euro": "EUR", "dollar": "USD"}
 _CURRENCIES = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥", "CHF": "CHF "}
+_YEAR = re.compile(r"\b(?:in|during|of|for|since|year)\s+((?:19|20)\d{2})\b", re.IGNORECASE)
 _UNTIL = re.compile(r"\b(?:until|till|before we|before i|to go|away|left)\b", re.IGNORECASE)
 _SINCE = re.compile(r"\b(?:ago|since|passed)\b", re.IGNORECASE)
 _SIDES = re.compile(
@@ -119,7 +120,12 @@ def _matches(query: Query, event: Evidence) -> bool:
 def _within(query: Query, events: Iterable[Evidence]) -> list[Evidence]:
     """Those in the times the question names, all of them when it names none."""
     past = [window for window in query.dates if window.start <= query.time]
-    return [event for event in events if not past or any(window.start <= event.event_time < window.end for window in past)]
+    years = {int(year) for year in _YEAR.findall(query.text)} if not past else set()
+    return [
+        event
+        for event in events
+        if (not past or any(window.start <= event.event_time < window.end for window in past)) and (not years or event.event_time.year in years)
+    ]
 
 
 def _distinct(events: Iterable[Evidence]) -> list[Evidence]:
@@ -210,12 +216,14 @@ def _fact_days(evidence: Iterable[Evidence], zone: str) -> list[_Dated]:
     return dated
 
 
-def _best(dated: Sequence[_Dated], words: str) -> _Dated | None:
-    """The one that shares most words with a phrase; None when none does, or two days do equally."""
+def _best(dated: Sequence[_Dated], words: str, *, nearest: date | None = None) -> _Dated | None:
+    """The one that shares most words with a phrase; None when none does. Of several days that do equally the one nearest to `nearest`, else none."""
     asked = {term for term in _stems(words) if term not in _ASKING}
     scored = [(len(asked & (_stems(each.evidence.text) | _also(each.evidence))), each) for each in dated]
     most = max((score for score, _ in scored), default=0)
     best = [each for score, each in scored if score == most]
+    if most > 0 and nearest is not None:
+        return min(best, key=lambda each: (abs((each.day - nearest).days), each.evidence.id))
     return best[0] if most > 0 and len({each.day for each in best}) == 1 else None
 
 
@@ -235,7 +243,7 @@ def _difference(query: Query, dated: Sequence[_Dated], today: date) -> list[Comp
     if not (_UNTIL.search(query.text) or _SINCE.search(query.text)):
         return []
     ahead = bool(_UNTIL.search(query.text)) and not _SINCE.search(query.text)
-    one = _best([each for each in dated if (each.day >= today) == ahead or each.day == today], query.text)
+    one = _best([each for each in dated if (each.day >= today) == ahead or each.day == today], query.text, nearest=today)
     if one is None:
         return []
     days = abs((one.day - today).days)

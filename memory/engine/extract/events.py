@@ -289,8 +289,8 @@ def _plus(today: datetime, days: int, area: ZoneInfo) -> datetime:
 
 
 def canonical(words: Iterable[str]) -> set[str]:
-    """The stems under which events of these words are kept: actions by their infinitive (“bought” → buy), the rest by stem."""
-    return {stem(_VERBS[word][0]) if word in _VERBS else stem(word) for word in words}
+    """The stems under which the acts among these words are kept: by their infinitive (“bought” → buy)."""
+    return {stem(_VERBS[word][0]) for word in words if word in _VERBS}
 
 
 def is_action(term: str) -> bool:
