@@ -12,6 +12,7 @@ from memory.actions import refine
 from memory.actions.create_forest import create_forest
 from memory.models import Forest, InteractionState, Job, Outbox, Turn
 from memory.models.forest import Origin
+from memory.sample import interactions
 
 NAME = "Sample forest"
 
@@ -32,8 +33,6 @@ def grow(job_id: int) -> None:
     job = Job.objects.select_related("forest").filter(pk=job_id).exclude(status=Job.Status.DONE).first()
     if job is None:
         return
-    from memory.sample import interactions
-
     try:
         given = interactions(timezone.now(), job.forest.time_zone)
         job.status, job.total, job.message, job.error = Job.Status.RUNNING, len(given), "Growing", None
