@@ -14,7 +14,7 @@ from django.urls import reverse
 from memory.models import ApiKey, AtomicFact, AuditEntry, Forest, InteractionState, Outbox, Posting, Profile, Revision, StateVector, TermStat
 from tests.forests import learn, plant, say, trace
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 CANARY = "zyzzyva7391"
 OURS = list(apps.get_app_config("memory").get_models())
 
@@ -80,6 +80,20 @@ def test_lists_and_rows_show_and_fit_the_content_security_policy(her, root, mode
     fits_the_policy(page)
     if hasattr(row, "forest_id"):
         assert address(Forest, "change", her.pk) in root.get(address(model, "changelist")).content.decode()
+
+
+def test_djangos_own_pages_fit_it_too(her, root, ines, django_user_model):
+    from django.contrib.auth.models import Group
+
+    group = Group.objects.create(name="g")
+    pages = [reverse("admin:index"), reverse("admin:app_list", args=["memory"]), reverse("admin:password_change"), address(LogEntry, "changelist")]
+    for model, row in ((django_user_model, ines), (Group, group)):
+        pages += [address(model, "changelist"), address(model, "add"), address(model, "change", row.pk)]
+    for page in pages:
+        answer = root.get(page)
+        assert answer.status_code == 200, page
+        fits_the_policy(answer)
+    fits_the_policy(Client().get(reverse("admin:login")))
 
 
 @pytest.mark.parametrize("model", [model for model in OURS if admin.site._registry[model].search_fields], ids=lambda model: model.__name__)

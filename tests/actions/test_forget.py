@@ -28,8 +28,23 @@ from memory.models import (
 from tests.actions.test_reroute import check_standings
 from tests.forests import learn, plant, say, trace, wait
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 CANARY = "zyzzyva7391"
+
+
+@pytest.fixture(autouse=True)
+def committed(monkeypatch, django_capture_on_commit_callbacks):
+    """What a deletion does after its commit happens in these tests, too, though their transaction is rolled back."""
+
+    def committing(delete):
+        def call(*args, **more):
+            with django_capture_on_commit_callbacks(execute=True):
+                return delete(*args, **more)
+
+        return call
+
+    for name in ("delete_state", "delete_forest"):
+        monkeypatch.setitem(globals(), name, committing(getattr(forget, name)))
 
 
 def canaries() -> list[str]:
@@ -159,11 +174,13 @@ def test_the_active_pointer_goes_to_the_newest_that_is_left(home, ines):
     assert home.forest.active_state_id == home.tiles.pk
 
 
-def test_what_is_left_is_told_anew_and_a_worker_under_way_is_fenced(sung, ines):
+def test_what_is_left_is_told_anew_and_a_worker_under_way_is_fenced(sung, ines, monkeypatch):
+    handed_over = []
+    monkeypatch.setattr("memory.steps.hand_over", handed_over.append)
     delete_state(sung.deleted, "children_to_parent", ines)
     sung.after.refresh_from_db()
     assert (sung.after.refined_at, sung.after.path_summary, sung.after.node_summary) == (None, "", "")
-    assert Outbox.objects.filter(forest=sung.forest, kind="refine").exists()
+    assert Outbox.objects.filter(forest=sung.forest, kind="refine").exists() and handed_over == [sung.forest.pk]
     assert Lease.objects.get().token == 6
     sung.garden.refresh_from_db()
     assert sung.garden.refined_at is not None  # another tree: untouched
