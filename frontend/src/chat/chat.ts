@@ -18,8 +18,8 @@ const MOST_CHIPS = 3;
 /** Characters of a crumb that fit beside its time. */
 const ROOMY = 34;
 
-export const prose = (text: string, live = false): TemplateResult => html`<div class="md ${live ? 'live' : ''}" dir="auto">${
-  blocks(live ? settle(text) : text).map((block) => html`${unsafeHTML(block)}`)}</div>`;
+export const prose = (text: string, end: 'whole' | 'open' | 'cut' = 'whole'): TemplateResult => html`<div class="md ${end === 'open' ? 'live' : ''}" dir="auto">${
+  blocks(end === 'whole' ? text : settle(text)).map((block) => html`${unsafeHTML(block)}`)}</div>`;
 
 /** Where the turn was answered: tree, then the last forks, then the parent. */
 function crumb(turn: ChatTurn, state: AppState, actions: Actions): TemplateResult {
@@ -113,7 +113,7 @@ function answer(turn: ChatTurn, state: AppState, actions: Actions): TemplateResu
   const open = OPEN.has(turn.status);
   const text = open || BROKEN.has(turn.status) ? (turn.lit ? turn.partial : '') : turn.answer;
   return html`${turn.decision || turn.crumb.length || turn.state !== null ? crumb(turn, state, actions) : nothing}
-    ${text || open ? html`<div class="answer" data-testid="answer" aria-busy=${open}>${prose(text, open)}${open && !text ? html`<span class="caret"></span>` : nothing}</div>` : nothing}
+    ${text || open ? html`<div class="answer" data-testid="answer" aria-busy=${open}>${prose(text, open ? 'open' : BROKEN.has(turn.status) ? 'cut' : 'whole')}${open && !text ? html`<span class="caret"></span>` : nothing}</div>` : nothing}
     ${BROKEN.has(turn.status) ? broken(turn, actions) : nothing}
     ${open || BROKEN.has(turn.status) ? nothing : chips(turn, state, actions)}
     ${!open && turn.answer

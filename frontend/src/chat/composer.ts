@@ -67,9 +67,9 @@ export function composer(state: AppState, actions: Actions, area: (element: Elem
         event.preventDefault();
         submit((event.currentTarget as HTMLElement).closest('form')!);
       }}></textarea>
+    <p id="size" class="size ${over ? 'over' : ''}" aria-live="polite">${isNear(state.draftBytes, limit) ? sizeWords(state.draftBytes, limit) : nothing}</p>
     <div class="composer-foot">
       ${placeMenu(state, actions)}
-      <span id="size" class="size ${over ? 'over' : ''}" aria-live="polite">${isNear(state.draftBytes, limit) ? sizeWords(state.draftBytes, limit) : nothing}</span>
       ${stops
         ? html`<button type="button" class="disc" aria-label="Stop the answer" data-testid="stop" @click=${() => actions.cancel(running.id as number)}><span>${icon('stop', 18)}</span></button>`
         : html`<button type="submit" class="disc" aria-label="Send" data-testid="send" ?disabled=${state.draftEmpty || over}><span>${icon('send', 18)}</span></button>`}

@@ -67,7 +67,9 @@ describe('an answer under way', () => {
   it('shows bold and code before they are closed, without their marks', () => {
     expect(page(settle('It **recirc')).innerHTML).toContain('<strong>recirc</strong>');
     expect(page(settle('Use `npm ci')).innerHTML).toContain('<code>npm ci</code>');
+    expect(page(settle('**The ')).innerHTML).toContain('<strong>The</strong>');
     expect(page(settle('It **')).textContent!.trim()).toBe('It');
+    expect(page(settle('It **recirculates*')).innerHTML).toContain('<strong>recirculates</strong>');
   });
 
   it('keeps an open fence a fence', () => {

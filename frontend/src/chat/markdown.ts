@@ -70,8 +70,10 @@ export function settle(partial: string): string {
   const settled = text.slice(0, start) + tail;
   if ((tail.match(/`/g)?.length ?? 0) % 2) return settled + '`';
   const bare = tail.replace(/`[^`]*`/g, '');
-  if ((bare.match(/\*\*/g)?.length ?? 0) % 2) return settled.endsWith('**') ? settled.slice(0, -2) : settled.replace(/\*?$/, '') + '**';
-  return settled;
+  if ((bare.match(/\*\*/g)?.length ?? 0) % 2 === 0) return settled;
+  // A closing mark after a blank would not close.
+  const end = settled.trimEnd();
+  return end.endsWith('**') ? end.slice(0, -2) : end.replace(/\*$/, '') + '**';
 }
 
 /** Safe HTML of each top-level block. */

@@ -1,6 +1,6 @@
 /** What the chat knows of its turns: pure functions from turns and a message to turns. */
 
-import type { Candidate, Chip, Item, ServerMessage, Turn, TurnStatus } from '../types';
+import type { Candidate, Item, ServerMessage, Turn, TurnStatus } from '../types';
 
 /** A turn as the chat shows it. `id` is null until the server has it. */
 export interface ChatTurn extends Omit<Turn, 'id'> {
@@ -110,7 +110,8 @@ export function apply(turns: ChatTurn[], message: ServerMessage, now: string): A
         partial: message.partial || turn.partial, length: codePoints(message.partial || turn.partial),
       });
     case 'memory.refined':
-      return put({ status: 'refined', refined_at: turn.refined_at ?? now, learned: message.facts });
+      // A part kept in another tab: its answer isn't known here.
+      return { ...put({ status: 'refined', refined_at: turn.refined_at ?? now, learned: message.facts }), ...(turn.state === null ? { refetch: id } : {}) };
     default:
       return { turns };
   }
@@ -118,5 +119,3 @@ export function apply(turns: ChatTurn[], message: ServerMessage, now: string): A
 
 const OPEN_TYPES: ReadonlySet<string> = new Set(['turn.localized', 'turn.assembled', 'turn.delta', 'turn.answered', 'turn.failed', 'turn.interrupted', 'turn.cancelled']);
 
-/** The chips of a finished answer: evidence used, as listed. */
-export const evidence = (turn: ChatTurn): Chip[] => turn.chips;

@@ -49,7 +49,7 @@ function ranks(candidate: TraceCandidate, close: boolean): TemplateResult {
   const names = Object.entries(candidate.channels);
   return html`<div class="ranks">${names.length
     ? names.map(([name, hit]) => html`<span>${CHANNELS[name] ?? name} ${hit ? `${ordinal(hit.rank)}${close ? `, ${hit.score.toFixed(2)}` : ''}` : 'none'}</span>`)
-    : html`<span>no path to compare</span>`}<span class="score-sum">score ${candidate.score.toFixed(1)}</span></div>`;
+    : html`<span>no path to compare</span>`}${close ? html`<span class="score-sum">score ${candidate.score.toFixed(1)}</span>` : nothing}</div>`;
 }
 
 function candidateView(candidate: TraceCandidate, index: number, decision: TraceDecision, scale: Scale, state: AppState, actions: Actions): TemplateResult {
