@@ -164,7 +164,7 @@ def _answer(query: Query, context: Context, pool: Pool, zone: str, *, requested:
     best, line = (ranked[0] if ranked else None), (lines[0] if lines else None)
     fit = _fit(best, content) if best else 0.0
     if best is not None and (fit >= ENOUGH or (best.similarity or 0.0) >= NEAR) and (line is None or fit + 0.15 >= line.score):
-        more = [item for item in ranked[1:4] if _fit(item, content) >= ENOUGH and item.evidence.text != best.evidence.text]
+        more = [item for item in ranked[1:4] if _fit(item, content) >= ENOUGH and not _same(item.evidence, best.evidence)]
         also = "\n".join(f"- {_plain(item.evidence.text)} ({_day(item.evidence.event_time, zone)})" for item in _distinct(more, best.evidence))
         return _value(query, best.evidence, pool, zone) + (f"\n\nAlso in memory:\n\n{also}" if also else "")
     if line is not None and line.score >= ENOUGH:
@@ -199,6 +199,11 @@ def _value(query: Query, evidence: Evidence, pool: Pool, zone: str) -> str:
     if query.asks("previous"):
         return f"**{_plain(old.text)}** That held from {_day(old.event_time, zone)} until {_day(new.event_time, zone)}; since then: {_plain(new.text)}"
     return f"**{_plain(new.text)}** That holds since {_day(new.event_time, zone)}; before it was {_plain(old.value or old.text)}."
+
+
+def _same(one: Evidence, other: Evidence) -> bool:
+    """Whether two say one thing: the same words, or values of one slot (the answer tells its history already)."""
+    return one.text == other.text or revise.same_slot(one.slot, other.slot)
 
 
 def _distinct(more: Iterable[Found], best: Evidence) -> list[Found]:
