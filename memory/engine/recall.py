@@ -10,7 +10,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from memory.engine.forest import Anchor, Channel, Hit
+import numpy as np
+from numpy.typing import NDArray
+
+from memory.engine.forest import Anchor, Channel, Hit, Recalled
 from memory.engine.query import Query
 from memory.engine.terms import content_terms
 
@@ -25,8 +28,10 @@ COMMON_SHARE: Final = 0.40  # terms in more states than this don't count (paper 
 FEW_STATES: Final = 5  # … which means nothing in a forest this small
 ANCHOR_MATCH: Final = 0.5  # an anchor counts above this match (paper §3.2)
 ANCHOR_SIMILARITY: Final = 0.45  # cosine of query and topic key from which the meaning alone names a topic
-UNRELATED: Final = 0.1  # cosine of texts that have nothing to do with each other, about
-FUSION: Final[Mapping[Channel, float]] = {"semantic": 0.6, "keyword": 0.4, "entity": 0.15, "topic": 0.1}
+FUSION: Final[Mapping[Channel, float]] = {"semantic": 0.55, "keyword": 0.45, "entity": 0.15, "topic": 0.1}
+COMPANY: Final = 0.2  # what the best neighbour and the best of the branch add
+COSINE_SPREAD: Final = 0.03  # least deviation of cosines, and of channel scores, that counts as one
+SCORE_SPREAD: Final = 0.5
 BM25_K1: Final = 1.2
 BM25_B: Final = 0.75
 
@@ -94,15 +99,41 @@ def match_anchors(query: Query, topics: Sequence[tuple[int, str, Sequence[str]]]
     return found[:ANCHOR_LIMIT]
 
 
-def fused(channels: Mapping[Channel, Mapping[int, Hit]]) -> dict[int, float]:
-    """One score for each state that any channel found, in 0 … Σ FUSION: its channels' scores as shares of the channel's best, weighted; a channel that missed
-    it adds nothing. Cosines count from UNRELATED up.
+def fused(channels: Mapping[Channel, Mapping[int, Hit]], recalled: Sequence[Recalled] = ()) -> dict[int, float]:
+    """One score for each state that any channel found: the weighted sum of its standardized cosine and channel scores, raised a little by good company
+    (its parent or child, its branch). Only the order means anything; it orders supplemental turns (`ranked` policy).
 
-    Scores fuse better than reciprocal ranks (LOCALIZATION); it orders supplemental turns (`ranked` policy)."""
-    total: dict[int, float] = {state: 0.0 for hits in channels.values() for state in hits}
+    `recalled` knows the cosine of states that other channels found, and who is next to whom; without it a missing cosine counts as the least one.
+    Scores fuse better than reciprocal ranks (LOCALIZATION)."""
+    states = sorted({state for hits in channels.values() for state in hits})
+    if not states:
+        return {}
+    known = {found.interaction.id: found for found in recalled}
+    cosines = {state: found.similarity for state, found in known.items() if found.similarity is not None}
+    cosines |= {state: hit.score for state, hit in channels.get("semantic", {}).items() if state not in cosines}
+    least = min((cosines[state] for state in states if state in cosines), default=0.0)
+    score = FUSION["semantic"] * _standard([cosines.get(state, least) for state in states], COSINE_SPREAD)
     for channel, hits in channels.items():
-        floor = UNRELATED if channel == "semantic" else 0.0
-        best = max((hit.score for hit in hits.values()), default=0.0) - floor
-        for state, hit in hits.items():
-            total[state] += FUSION[channel] * max(0.0, hit.score - floor) / best if best > 0 else 0.0
-    return total
+        if channel != "semantic":
+            score = score + FUSION[channel] * _standard([hits[state].score if state in hits else 0.0 for state in states], SCORE_SPREAD)
+    alone = dict(zip(states, score.tolist(), strict=True))
+    lowest = min(alone.values())
+    beside, branch = dict.fromkeys(states, lowest), dict[int, float]()
+    for state in states:
+        if (found := known.get(state)) is None:
+            continue
+        branch[found.interaction.branch] = max(branch.get(found.interaction.branch, lowest), alone[state])
+        parent = found.interaction.parent
+        if parent in alone:
+            beside[state] = max(beside[state], alone[parent])
+            beside[parent] = max(beside[parent], alone[state])
+    return {
+        state: alone[state] + COMPANY * beside[state] + COMPANY * (branch[known[state].interaction.branch] if state in known else lowest) for state in states
+    }
+
+
+def _standard(values: Sequence[float], spread: float) -> NDArray[np.float64]:
+    """Distance from the mean in deviations, which count at least `spread`: a few nearly equal scores are nearly equal."""
+    listed = np.asarray(values, dtype=np.float64)
+    distances: NDArray[np.float64] = (listed - listed.mean()) / max(float(listed.std()), spread)
+    return distances

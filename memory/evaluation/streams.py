@@ -154,7 +154,7 @@ class MemoryForest:
             tip_similarity={branch: float(self._vectors[tip.id - 1] @ vector) for branch, tip in tips.items()},
             centres={branch: float(centre @ vector / (np.linalg.norm(centre) or 1.0)) for branch, centre in centres.items()},
         )
-        return brought, recall.fused(hits)
+        return brought, recall.fused(hits, brought.recalled)
 
     def _anchors(self, asked: Query, vector: Vector) -> list[Anchor]:
         near = {root: float(own @ vector) for root, (_, _, own) in self._topics.items()}

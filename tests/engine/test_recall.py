@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from memory.engine.forest import Hit
+from memory.engine.forest import Channel, Hit, Interaction, Recalled
 from memory.engine.query import Query, read
 from memory.engine.recall import ANCHOR_LIMIT, COMMON_SHARE, SCAN_LIMIT, TERM_LIMIT, bm25, fused, idf, is_common, match_anchors, select_terms
 
@@ -65,3 +65,24 @@ def test_only_the_best_anchors_are_followed() -> None:
 def test_a_state_that_two_channels_found_is_before_one_that_one_found() -> None:
     scores = fused({"semantic": {1: Hit(1, 0.6), 2: Hit(2, 0.59)}, "keyword": {2: Hit(1, 7.0)}})
     assert scores[2] > scores[1]
+
+
+def test_a_state_that_words_found_counts_with_its_meaning_too() -> None:
+    hits: dict[Channel, dict[int, Hit]] = {"semantic": {1: Hit(1, 0.7)}, "keyword": {2: Hit(1, 7.0), 3: Hit(2, 6.9)}}
+    scores = fused(hits, [recalled(2, 0.1), recalled(3, 0.6)])
+    assert scores[3] > scores[2]
+
+
+def test_good_company_raises_a_state() -> None:
+    hits: dict[Channel, dict[int, Hit]] = {"semantic": {1: Hit(1, 0.9), 2: Hit(2, 0.4), 3: Hit(3, 0.4)}}
+    scores = fused(hits, [recalled(1, 0.9), recalled(2, 0.4, parent=1), recalled(3, 0.4)])
+    assert scores[1] > scores[2] > scores[3]
+
+
+def test_nothing_found_is_nothing_ranked() -> None:
+    assert fused({"semantic": {}, "keyword": {}}) == {}
+
+
+def recalled(identity: int, similarity: float, parent: int | None = None) -> Recalled:
+    time = datetime(2026, 11, 12, 12, 0, tzinfo=UTC)
+    return Recalled(Interaction(identity, identity, parent, identity, identity, 0, time, "Hi", ""), {}, similarity)
