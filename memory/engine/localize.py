@@ -25,6 +25,7 @@ SURE: Final = 0.9  # below this probability a decision is unsure: on held-out di
 WORTH_SHOWING: Final = 0.1  # from this probability the runner-up of an unsure decision is shown to the model too
 SHOWN: Final = 8  # candidates kept on a decision, beside the new root
 LABEL: Final = 60  # characters of a label
+SPOKEN: Final = 44  # … within a sentence
 
 
 def needs_recall(query: Query, active: Interaction | None) -> bool:
@@ -146,7 +147,7 @@ def _tree(state: Interaction) -> str:
 def _place(candidate: Candidate) -> str:
     if candidate.state is None:
         return "a new topic"
-    parts = [part.rstrip(" .!?…") for part in (candidate.tree, candidate.label) if part]
+    parts = [excerpt(part, SPOKEN).rstrip(" .!?,") for part in (candidate.tree, candidate.label) if part]
     return ", ".join(parts) if parts else "an earlier turn"
 
 
