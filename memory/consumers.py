@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 FRAME_BYTES = 64 * 1024
 RECHECK_SECONDS = 60.0
-NOT_SIGNED_IN, NOT_YOURS, TOO_LARGE = 4401, 4404, 1009
+NOT_SIGNED_IN, NOT_YOURS, TOO_LARGE, TRY_LATER = 4401, 4404, 1009, 1013
 # These may come after a turn's numbering has expired and begun anew.
 LATE = frozenset({"memory.refined", "state.changed", "state.removed"})
 
@@ -57,6 +57,8 @@ class ForestConsumer(AsyncWebsocketConsumer):
             await self.channel_layer.group_add(self.group, self.channel_name)
         except (redis.RedisError, OSError):
             await self._say_refused(errors.unavailable("Valkey isn't reachable: nothing arrives here by itself.", "Send turns and read them over REST."))
+            await self.close(TRY_LATER)
+            return
         self.recheck = asyncio.create_task(self._recheck_forever())
 
     async def disconnect(self, code: int) -> None:

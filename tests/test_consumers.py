@@ -6,7 +6,9 @@ import asyncio
 import json
 
 import pytest
+import redis
 from asgiref.testing import ApplicationCommunicator
+from channels_redis.pubsub import RedisPubSubLoopLayer
 from django.test import Client
 
 from arborweb.asgi import application
@@ -215,6 +217,17 @@ async def test_cancel_marks_the_turn(forest, signed_in):
     await in_thread(turn.refresh_from_db)
     assert turn.status == "cancelled"
     await page.disconnect()
+
+
+async def test_without_valkey_it_says_so_and_closes_to_be_tried_again(forest, signed_in, monkeypatch):
+    async def down(*_):
+        raise redis.ConnectionError
+
+    monkeypatch.setattr(RedisPubSubLoopLayer, "group_add", down)
+    page = Page(forest.pk, signed_in)
+    assert (await page.connect())[0]
+    assert (await page.receive_json_from())["code"] == "unavailable"
+    assert (await page.receive_output(timeout=5))["code"] == 1013
 
 
 async def test_signing_out_closes_a_long_socket(forest, signed_in, monkeypatch):

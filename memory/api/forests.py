@@ -11,12 +11,13 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory import present, steps, turn
+from memory import present, turn
 from memory.actions.create_forest import create_forest
 from memory.actions.export_forest import export_forest
 from memory.actions.forget import delete_forest
 from memory.actions.grow_sample import grow_sample
 from memory.actions.observe import observe
+from memory.actions.publish_outbox import publish_outbox
 from memory.actions.update_forest import update_forest
 from memory.api import answers, requests
 from memory.api.base import View, page
@@ -74,7 +75,7 @@ class Observe(View):
         """Take in given interactions; nothing is generated. Each finds its own place unless its parent is given."""
         own = self.forest(forest)
         results = observe(own, self.body(requests.Observed)["interactions"])
-        steps.hand_over(own.pk)
+        publish_outbox(own.pk)
         return Response({"results": results})
 
 

@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import zoneinfo
+from datetime import UTC
 from typing import Any
 
 from django.conf import settings
+from django.utils.dateparse import parse_datetime
 from rest_framework import serializers
 
 from memory import errors
@@ -49,6 +52,20 @@ class TurnTextField(serializers.CharField):
             limit = settings.MAX_TURN_BYTES // 1024
             raise errors.too_large(f"A turn takes at most {limit} KiB of text; this one has {size / 1024:.1f} KiB.", "Send it in parts.")
         return text
+
+
+class MomentField(serializers.DateTimeField):
+    """A time with its offset; without one it says nothing."""
+
+    def to_internal_value(self, value: Any) -> Any:
+        with contextlib.suppress(ValueError):
+            parsed = parse_datetime(value) if isinstance(value, str) else None
+            if parsed is not None and parsed.tzinfo is None:
+                raise serializers.ValidationError("A time needs its offset, as in 2026-03-09T14:00:00+01:00.")
+        try:
+            return super().to_internal_value(value).astimezone(UTC)
+        except OverflowError:
+            raise serializers.ValidationError("This time is out of range.") from None
 
 
 def id_field(**more: Any) -> serializers.IntegerField:
@@ -107,7 +124,7 @@ class Interaction(Placed):
     id = serializers.CharField(required=False, max_length=200, help_text="Yours; later interactions may name it as parent.")
     user = TurnTextField()
     assistant = TurnTextField(required=False, allow_blank=True, default="")
-    time = serializers.DateTimeField()
+    time = MomentField()
     parent = serializers.CharField(required=False, allow_null=True, max_length=200, help_text="An id given before, or a state's id.")
 
 
@@ -122,7 +139,7 @@ class Observed(serializers.Serializer[Any]):
 
 class RecallAsked(serializers.Serializer[Any]):
     text = TurnTextField()
-    time = serializers.DateTimeField(required=False, allow_null=True, default=None)
+    time = MomentField(required=False, allow_null=True, default=None)
     budget = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=BUDGETS[0], max_value=BUDGETS[1])
     as_of = serializers.IntegerField(
         required=False, allow_null=True, default=None, min_value=0, max_value=MAX_ID, help_text="A position; what came later isn't seen."

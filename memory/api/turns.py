@@ -9,10 +9,11 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory import generation, present, steps
+from memory import generation, present
 from memory.actions.cancel_turn import cancel_turn
 from memory.actions.drop_turn import drop_turn
 from memory.actions.keep_turn import keep_turn
+from memory.actions.publish_outbox import publish_outbox
 from memory.actions.retry_turn import retry_turn
 from memory.actions.send_turn import send_turn
 from memory.api import answers, requests
@@ -101,5 +102,5 @@ class KeepTurn(View):
         """Make the part that was written a state of the forest."""
         own = self.turn(turn)
         keep_turn(own)
-        steps.hand_over(own.forest_id)
+        publish_outbox(own.forest_id)
         return Response(present.turn_json(self.turn(own.pk)))

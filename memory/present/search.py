@@ -26,7 +26,7 @@ SHOWN = (EvidenceRow.Status.CURRENT, EvidenceRow.Status.SUPERSEDED)
 
 def search(forest: Forest, asked: str, limit: int) -> list[Json]:
     """The best hits `{"state", "kind", "id", "text", "score"}`; every word must occur in a fact, a topic or a summary, the rare ones weigh in turns."""
-    words = [word for word in fold(asked).split() if word]
+    words = asked.split()
     if not words:
         return []
     hits = [*_topics(forest, words, limit), *_evidence(forest, words, limit), *_turns(forest, asked, words, limit)]
@@ -36,7 +36,7 @@ def search(forest: Forest, asked: str, limit: int) -> list[Json]:
 def _holds(column: str, words: Iterable[str]) -> Q:
     holds = Q()
     for word in words:
-        holds &= Q(**{f"{column}__icontains": word})
+        holds &= Q(**{f"{column}__icontains": word}) | Q(**{f"{column}__icontains": fold(word)})
     return holds
 
 
@@ -44,7 +44,7 @@ def _topics(forest: Forest, words: list[str], limit: int) -> list[Json]:
     found = []
     for root, key, variants in Topic.objects.in_forest(forest).exclude(key="").values_list("root_id", "key", "variants"):
         names = fold(" ".join([key, *variants]))
-        if all(word in names for word in words):
+        if all(fold(word) in names for word in words):
             found.append({"state": root, "kind": "topic", "id": root, "text": key, "score": TOPIC_SCORE + len(words) / (1 + len(names.split()))})
     return found[:limit]
 
@@ -95,7 +95,7 @@ def snippet(texts: Iterable[str], words: list[str]) -> str:
     given = [" ".join(text.split()) for text in texts if text]
     for text in given:
         folded = text.lower()
-        places = [place for word in words if (place := folded.find(word)) >= 0]
+        places = [place for word in words if (place := folded.find(word.lower())) >= 0]
         if places:
             start = max(0, min(places) - SNIPPET // 3)
             start = text.rfind(" ", 0, start) + 1 if start else 0

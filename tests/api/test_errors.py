@@ -69,6 +69,12 @@ def test_what_does_not_exist(as_ines):
     error(as_ines.ask("PUT", "me/", {}), 405, "invalid")
 
 
+@pytest.mark.parametrize("time", ["2026-03-01T10:00:00", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2026-02-30T10:00:00Z", 12, None])
+def test_times_need_an_offset_and_a_place_in_the_calendar(as_ines, turns, time):
+    body = error(as_ines.ask("POST", turns.replace("turns", "observe"), {"interactions": [{"user": "Hi", "time": time}]}), 400, "invalid")
+    assert set(body["fields"]) == {"interactions.0.time"}
+
+
 def test_too_many_requests(as_ines, monkeypatch):
     monkeypatch.setattr(base.PersonRate, "get_rate", lambda self: "2/min")
     answers = [as_ines.ask("GET", "me/") for _ in range(3)]

@@ -115,6 +115,9 @@ def test_search_finds_turns_facts_and_topics_in_any_script(as_ines, forest):
     assert hits("kitch") == [("topic", root.pk)]
     assert hits("予算") == [("fact", root.pk)]
     assert hits("100%") == [("fact", root.pk)] and hits("wool_") == [("fact", root.pk)] and hits("%") == [("fact", root.pk)]
+    accented = say(forest, "Where was that?", words="where")
+    learn(accented, "Café Übermut in İzmir")
+    assert hits("CAFÉ") == hits("übermut") == hits("İzmir") == [("fact", accented.pk)]
     assert hits("zebra") == []
     assert hits("   x") == []
 
