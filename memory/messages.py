@@ -57,7 +57,7 @@ def _append(turn_id: int, body: dict[str, Any]) -> int | None:
     except redis.RedisError as error:
         log.warning("turn %s: message %s not kept, Valkey does not answer (%s)", turn_id, body["type"], type(error).__name__)
         return None
-    return int(seq)  # type: ignore[arg-type]
+    return int(seq)
 
 
 async def apublish(forest_id: int, turn_id: int, kind: str, payload: dict[str, Any]) -> int | None:

@@ -21,7 +21,7 @@ from django.db import transaction
 from memory.engine import assemble as assembly
 from memory.engine import compute, localize, query, recall, terms, text
 from memory.engine.forest import Channel, Context, Decision, Hit, Pool, Recall, Recalled
-from memory.engine.query import Query
+from memory.engine.query import Query, QueryKind
 from memory.errors import conflict
 from memory.llm.calibration import calibration
 from memory.llm.embed import embedder
@@ -39,7 +39,7 @@ LEXICAL_STATES = 12
 SUPPLEMENTAL_TURNS = 12
 WINDOW_STATES = 200
 # Questions with a computed answer: every event about their matter is looked at.
-COMPUTED_KINDS = ("count", "sum", "latest", "earliest", "difference", "compare", "order")
+COMPUTED_KINDS: tuple[QueryKind, ...] = ("count", "sum", "latest", "earliest", "difference", "compare", "order")
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,13 +272,6 @@ def commit(
     return state
 
 
-def hand_over(forest_id: int) -> None:
-    """Tell the worker, after the commit; what the broker doesn't take stays in the outbox."""
-    from memory.tasks import publish_outbox  # the tasks call these steps
-
-    publish_outbox(forest_id)
-
-
 # --- 4, refined: in the worker ----------------------------------------------------------------------------------------
 
 
@@ -315,7 +308,7 @@ def plan_refinement(forest_id: int, state_id: int) -> refine.Plan:
 async def settle(turn: Turn) -> None:
     """Wait for pending refinement, but only while a live lease shows progress, and at most COMMIT_WAIT_SECONDS (S3)."""
     deadline = time.monotonic() + settings.COMMIT_WAIT_SECONDS
-    while time.monotonic() < deadline and await in_thread(_worth_waiting, turn.forest_id):
+    while time.monotonic() < deadline and await in_thread(_worth_waiting, turn.forest_id):  # noqa: ASYNC110 - another process does it
         await asyncio.sleep(0.1)
 
 

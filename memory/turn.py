@@ -15,6 +15,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from memory import present, steps
+from memory.actions.publish_outbox import publish_outbox
 from memory.llm.interface import get_model
 from memory.models import Forest, Turn
 from memory.store.write import ParentGoneError
@@ -50,7 +51,7 @@ async def take_turn(turn: Turn, voice: Voice) -> None:
         place = await in_thread(steps.localize_turn, turn)
         state = await in_thread(steps.commit, turn, place, voice.text, generator=turn.generator, timings=timings, evidenced=evidence, seq=voice.seq)
     await voice.state_added(state.pk)
-    await in_thread(steps.hand_over, turn.forest_id)
+    await in_thread(publish_outbox, turn.forest_id)
 
 
 def recall(forest: Forest, text: str, *, time: datetime | None = None, budget: int | None = None, as_of: int | None = None) -> dict[str, Any]:

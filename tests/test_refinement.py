@@ -14,10 +14,10 @@ from memory import steps
 from memory.actions import refine
 from memory.actions.create_forest import create_forest
 from memory.actions.observe import observe
+from memory.actions.publish_outbox import publish_outbox
 from memory.llm.offline import OfflineModel
 from memory.models import EVIDENCE_MODELS, AtomicFact, InteractionState, Lease, Outbox, Posting, Revision, StateVector, Topic, Turn
 from memory.store import refine as store
-from memory.tasks import publish_outbox
 from memory.turn import recall
 
 KITCHEN = [
@@ -160,7 +160,7 @@ def test_the_outbox_keeps_what_the_broker_does_not_take(transactional_db, forest
     observe(forest, KITCHEN[:1])
     here = os.environ["DATABASE_URL"]
     database = urlunsplit(urlsplit(here)._replace(path="/" + connection.settings_dict["NAME"]))
-    code = "import django; django.setup(); from memory.tasks import publish_outbox; print(publish_outbox())"
+    code = "import django; django.setup(); from memory.actions.publish_outbox import publish_outbox; print(publish_outbox())"
     environment = {**os.environ, "DATABASE_URL": database, "REDIS_URL": "unix:///nowhere/valkey.sock?db=0"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "0", done.stderr

@@ -7,6 +7,7 @@ import os
 import socket
 import threading
 import uuid
+from functools import partial
 
 from django.db import DatabaseError, connections, transaction
 
@@ -66,7 +67,7 @@ def _refine_all(forest_id: int, token: int) -> tuple[int, int]:
             continue
         with transaction.atomic():
             applied = store.apply(forest_id, token, plan)
-            transaction.on_commit(lambda state_id=state_id, applied=applied: _tell(forest_id, state_id, applied))
+            transaction.on_commit(partial(_tell, forest_id, state_id, applied))
         done += applied is not None
     return done, position
 

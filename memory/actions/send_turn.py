@@ -25,7 +25,9 @@ def check_text(text: str, field: str = "text", *, required: bool = True) -> str:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise invalid("The text has half of a surrogate pair, which is no character.", "Paste it again from its source.", {field: ["Not valid Unicode."]}) from None
+        raise invalid(
+            "The text has half of a surrogate pair, which is no character.", "Paste it again from its source.", {field: ["Not valid Unicode."]}
+        ) from None
     return text
 
 

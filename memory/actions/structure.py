@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from django.db.models import F
 
-from memory import messages, present, steps
+from memory import messages, present
+from memory.actions.publish_outbox import publish_outbox
 from memory.models import AuditEntry, Forest, InteractionState, Posting, StateVector, TermStat, Topic
 from memory.models.forest import PostingKind
 
@@ -107,7 +108,7 @@ def audit(forest: Forest, by: object, action: str, subject: str, counts: Mapping
 
 def refine_and_tell(forest: int, states: Iterable[int]) -> None:
     """After the commit: the worker takes up what waits to be refined, and the pages that watch see the change."""
-    steps.hand_over(forest)
+    publish_outbox(forest)
     tell_changed(forest, states)
 
 

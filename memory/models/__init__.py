@@ -1,6 +1,6 @@
 """Rows: the forest (forest.py), what was learned (evidence.py), why and with what (trace.py), work under way (work.py)."""
 
-from memory.models.evidence import Artifact, AtomicFact, EvidenceRow, Event, MutableState, Revision
+from memory.models.evidence import Artifact, AtomicFact, Event, EvidenceRow, MutableState, Revision
 from memory.models.forest import Forest, InteractionState, ParentChange, Posting, PostingKind, StateLink, StateVector, TermStat, Topic, Turn
 from memory.models.scoping import unique_in_forest
 from memory.models.trace import ContextTrace, RoutingDecision

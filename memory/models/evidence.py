@@ -37,6 +37,7 @@ class EvidenceRow(InForest):
     known_until = models.PositiveBigIntegerField(null=True, blank=True, help_text="Position of the state that replaced it.")
     status = models.CharField(max_length=11, choices=Status.choices, default=Status.CURRENT)
     # A row replaced by one of its own table.
+    superseded_by_id: int | None
     superseded_by = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="supersedes")
     pinned = models.BooleanField(default=False)
     made_by = models.CharField(max_length=10, default="rule", help_text="rule, model or user")

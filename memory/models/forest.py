@@ -224,7 +224,10 @@ class Posting(InForest):
     length = models.PositiveIntegerField()
 
     class Meta:
-        constraints = [unique_in_forest("posting"), models.UniqueConstraint(fields=["forest", "kind", "term", "state"], include=["count", "length"], name="posting_term")]
+        constraints = [
+            unique_in_forest("posting"),
+            models.UniqueConstraint(fields=["forest", "kind", "term", "state"], include=["count", "length"], name="posting_term"),
+        ]
 
 
 class TermStat(InForest):

@@ -126,5 +126,3 @@ def fields_of(kind: str, fields: Any) -> dict[str, Any]:
     if unknown:
         raise ValueError(f"{kind} has no column {', '.join(sorted(unknown))}")
     return dict(fields)
-
-

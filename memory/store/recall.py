@@ -120,7 +120,10 @@ def topics(forest: int, stems: Sequence[str], vector: np.ndarray | None, limit: 
     if vector is not None:
         near = dict(
             read.select(
-                "SELECT state_id, 1 - (vector <=> %s::halfvec) FROM memory_statevector WHERE forest_id = %s AND kind = 'topic' ORDER BY vector <=> %s::halfvec LIMIT %s",
+                """
+                SELECT state_id, 1 - (vector <=> %s::halfvec) FROM memory_statevector
+                WHERE forest_id = %s AND kind = 'topic' ORDER BY vector <=> %s::halfvec LIMIT %s
+                """,
                 [literal(vector), forest, literal(vector), limit],
             )
         )
@@ -159,4 +162,3 @@ def by_state(channels: Mapping[Channel, Mapping[int, Hit]]) -> Channels:
         for state, hit in hits.items():
             found.setdefault(state, {})[channel] = hit
     return found
-

@@ -176,7 +176,7 @@ def test_the_active_pointer_goes_to_the_newest_that_is_left(home, ines):
 
 def test_what_is_left_is_told_anew_and_a_worker_under_way_is_fenced(sung, ines, monkeypatch):
     handed_over = []
-    monkeypatch.setattr("memory.steps.hand_over", handed_over.append)
+    monkeypatch.setattr("memory.actions.structure.publish_outbox", handed_over.append)
     delete_state(sung.deleted, "children_to_parent", ines)
     sung.after.refresh_from_db()
     assert (sung.after.refined_at, sung.after.path_summary, sung.after.node_summary) == (None, "", "")

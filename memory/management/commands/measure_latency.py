@@ -72,12 +72,15 @@ class Command(BaseCommand):
         ]
         for what, figure in rows:
             self.stdout.write(f"{what}: {figure}")
-        note = f"{options['states']:,} refined states in one forest, {options['trees']} trees, {options['queries']} queries, evidence budget {settings.EVIDENCE_BUDGET:,}, seed {options['seed']}; made-up text. Milliseconds."
+        size = f"{options['states']:,} refined states in one forest, {options['trees']} trees, {options['queries']} queries"
+        note = f"{size}, evidence budget {settings.EVIDENCE_BUDGET:,}, seed {options['seed']}; made-up text."
         measurements.record("latency", rows, title="Latency in a large forest", note=note)
 
     def _grow(self, forest: Forest, turns: list[synthetic.MadeTurn]) -> tuple[list[float], list[float]]:
         """Commit every turn through the rough commit, refine all of them; the milliseconds of each commit and of its vector."""
-        commits, vectors, states = [], [], []
+        commits: list[float] = []
+        vectors: list[float] = []
+        states: list[int] = []
         for number, made in enumerate(turns, 1):
             turn = Turn.objects.create(forest=forest, client_id=f"made-{number}", origin="observed", text=made.user, sent_at=made.time)
             parent = InteractionState.objects.get(pk=states[made.parent]) if made.parent is not None else None

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, Any
@@ -23,7 +23,7 @@ from memory.models import Forest
 
 # What the engine may see of a line; gold (`branch` and `parent`) stays here.
 SEEN = ("id", "user", "assistant", "time")
-FORMATS = {"jsonl": interactions.jsonl, "locomo": interactions.locomo}
+FORMATS: dict[str, Callable[[Path], Iterator[tuple[int, dict[str, Any] | ValueError]]]] = {"jsonl": interactions.jsonl, "locomo": interactions.locomo}
 
 
 class Command(BaseCommand):
@@ -65,9 +65,7 @@ class Command(BaseCommand):
         if options["record"]:
             measurements.record(options["record"], rows, note=f"{turns} turns of {len(options['files'])} files, online (its own errors kept).")
 
-    def _replay(
-        self, forest: Forest, path: Path, options: dict[str, Any], out: IO[str]
-    ) -> tuple[list[localization.Gold], list[localization.Placed], int]:
+    def _replay(self, forest: Forest, path: Path, options: dict[str, Any], out: IO[str]) -> tuple[list[localization.Gold], list[localization.Placed], int]:
         gold: list[localization.Gold] = []
         placed: list[localization.Placed] = []
         skipped = 0
