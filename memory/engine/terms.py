@@ -91,6 +91,8 @@ _TOKEN = re.compile(
     rf"|(?P<word>[^\W_](?:[^\W_{_DENSE}]++|[{_MARKS}]++|'(?=[^\W\d_]))*+)"
 )
 _ANY_TOKEN = re.compile(re.sub(r"\(\?P<\w+>", "(?:", _TOKEN.pattern))
+# The same for texts of ASCII alone, in a quarter of the time.
+_ASCII_TOKEN = re.compile(rf"{_AMOUNT}(?!\w)|(?>{_NUMBER})(?![a-z])|[a-z0-9](?:[a-z0-9]++|'(?=[a-z]))*+", re.ASCII)
 _GROUPED = re.compile(r"(?<=\d)[\u00a0\u202f\u2009](?=\d{3}(?!\d))")  # a narrow blank between the thousands
 # Cyrillic й stays a letter of its own; ё and stress marks don't.
 _ACCENTED = re.compile(r"(?<=[A-Za-z\u0370-\u03ff])[\u0300-\u036f]+|(?<=[\u0400-\u04ff])(?:\u0301|(?<=е)\u0308)")
@@ -160,7 +162,8 @@ def _words(folded: str) -> Iterable[tuple[str, str]]:
 def terms(text: str) -> list[str]:
     """The terms a text is indexed under, in order and repeated as often as said; function words are left out."""
     found: list[str] = []
-    for token in _ANY_TOKEN.findall(fold(text)):
+    folded = fold(text)
+    for token in (_ASCII_TOKEN if folded.isascii() else _ANY_TOKEN).findall(folded):
         found += _terms_of(token) if len(token) <= MAX_TERM else _terms_of.__wrapped__(token)
     return found
 

@@ -80,6 +80,11 @@ def test_folding_twice_changes_nothing_more(text: str) -> None:
     assert terms(once) == terms(fold(once))
 
 
+@given(st.text(st.characters(max_codepoint=127), max_size=200) | st.from_regex(r"[0-9,.' kgm:/-]{0,30}", fullmatch=True))
+def test_a_text_has_the_same_terms_beside_a_letter_of_another_script(text: str) -> None:
+    assert [*terms(text), "ж"] == terms(f"{text}\nж")
+
+
 @given(st.integers(0, 10**9))
 def test_grouping_never_changes_a_number(value: int) -> None:
     assert number(f"{value:,}") == str(value)
