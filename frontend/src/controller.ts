@@ -57,7 +57,17 @@ export function createActions(store: Store<AppState>, live: Live, site: Site): A
   };
 
   /** The first turn of a person without a forest plants one. */
+  let planting = false;
   const plantAndSend = (text: string, where: Placement) => guarded(async () => {
+    if (planting) return;
+    planting = true;
+    try {
+      await plant(text, where);
+    } finally {
+      planting = false;
+    }
+  });
+  const plant = async (text: string, where: Placement) => {
     const username = store.get().me?.username ?? '';
     const name = username ? `${username.charAt(0).toUpperCase()}${username.slice(1)}’s forest` : 'My forest';
     const forest = await api.createForest(name, localZone());
@@ -67,8 +77,9 @@ export function createActions(store: Store<AppState>, live: Live, site: Site): A
     const conversation = await site.open(forest.id);
     keepDraft(null, '');
     if (live.area) live.area.value = '';
+    store.set({ draftBytes: 0, draftEmpty: true });
     conversation.send(text, where);
-  });
+  };
 
   const waitFor = async (job: Job): Promise<Job> => {
     let now = job;
@@ -92,12 +103,13 @@ export function createActions(store: Store<AppState>, live: Live, site: Site): A
       const trimmed = text.trim();
       if (!trimmed || utf8Bytes(trimmed) > (state.me?.max_turn_bytes ?? Infinity)) return false;
       const where = placement(state);
-      store.set({ place: { kind: 'auto' }, draftBytes: 0, draftEmpty: true, notice: null, menu: null });
+      store.set({ place: { kind: 'auto' }, notice: null, menu: null });
       if (!live.conversation) {
         void plantAndSend(trimmed, where);
         return false;
       }
       keepDraft(state.forest?.id ?? null, '');
+      store.set({ draftBytes: 0, draftEmpty: true });
       live.conversation.send(trimmed, where);
       return true;
     },

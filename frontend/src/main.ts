@@ -9,7 +9,7 @@ import { readDraft, readSetting } from './chat/draft';
 import { utf8Bytes } from './chat/bytes';
 import { Conversation, troubleOf } from './conversation';
 import { Explorer } from './explorer';
-import { fatalPage, page, type Hooks } from './shell/page';
+import { page, type Hooks } from './shell/page';
 import { ForestPanel } from './shell/forest-panel';
 import { installHoverCard } from './shell/hover-card';
 import { installKeys } from './shell/keys';
@@ -56,6 +56,9 @@ function draw(): void {
   const before = live.turns?.scrollHeight ?? 0;
   const state = store.get();
   render(page(state, inspectorWidth(state), actions, hooks), root);
+  const app = root.firstElementChild as HTMLElement;
+  app.style.setProperty('--chat-width', `${state.widths.chat}px`);
+  app.style.setProperty('--inspector-width', `${state.widths.inspector}px`);
   // Only now is the box in the document, where its colours and size can be read.
   if (forestBox && !live.panel) live.panel = new ForestPanel(store, forestBox, actions, keepView);
   const box = live.turns;
@@ -169,9 +172,6 @@ installKeys(store, actions, live);
 boot().catch((error: unknown) => {
   const trouble = troubleOf(error);
   if (error instanceof ApiError && error.status === 401) location.assign(`${root.dataset['signIn'] ?? '/sign-in/'}?next=${encodeURIComponent(location.pathname)}`);
-  else {
-    store.set({ fatal: trouble });
-    requestAnimationFrame(() => render(fatalPage(trouble.message, trouble.action ?? ''), root));
-  }
+  else store.set({ fatal: trouble });
   if (!(error instanceof ApiError)) console.error(error);
 });

@@ -11,6 +11,8 @@ export interface MenuItem {
   checked?: boolean;
   disabled?: boolean;
   href?: string;
+  /** The name under which the browser saves what `href` leads to. */
+  download?: string;
   leading?: TemplateResult;
   run?(): void;
 }
@@ -77,7 +79,7 @@ function entry(item: MenuItem, options: MenuOptions, wrapOf: (event: Event) => H
     item.run?.();
   };
   return item.href
-    ? html`<a class="menu-item" role=${role} tabindex="-1" href=${item.href}
+    ? html`<a class="menu-item" role=${role} tabindex="-1" href=${item.href} download=${ifDefined(item.download)}
         aria-checked=${ifDefined(item.checked === undefined ? undefined : String(item.checked))} @click=${choose}>${inner}</a>`
     : html`<button type="button" class="menu-item" role=${role} tabindex="-1" aria-disabled=${item.disabled ? 'true' : 'false'}
         aria-checked=${ifDefined(item.checked === undefined ? undefined : String(item.checked))} @click=${choose}>${inner}</button>`;

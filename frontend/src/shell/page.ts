@@ -8,6 +8,7 @@ import { banners, composer } from '../chat/composer';
 import { icon } from '../icons';
 import { inspector } from '../inspector/inspector';
 import { isFirstVisit, type AppState, type PhoneTab } from '../state';
+import type { Trouble } from '../types';
 import { dialogs } from './dialogs';
 import { forestFoot, forestHead, peek } from './forest-panel';
 import { divider } from './resize';
@@ -71,8 +72,11 @@ export function page(state: AppState, inspectorWidth: number, actions: Actions, 
     <div class="hidden" aria-live="polite" role="status" data-testid="announcer">${state.announcement}</div>
     ${state.toast ? html`<div class="toast" role="status" data-testid="toast">${state.toast}</div>` : nothing}
     ${dialogs(state, actions)}
+    ${state.fatal ? fatal(state.fatal) : nothing}
   </main>`;
 }
 
-export const fatalPage = (message: string, action: string): TemplateResult => html`<div class="fatal" role="alert"><div class="note clay">${icon('warn', 20)}
-  <div><p><b>${message}</b> ${action}</p><div class="note-actions"><a class="button small" href="/">Go to your forests</a></div></div></div></div>`;
+/** Instead of the page when it can't be opened. */
+const fatal = ({ message, action }: Trouble): TemplateResult => html`<div class="fatal" role="alert"><div class="note clay">${icon('warn', 20)}
+  <div><p><b>${message}</b> ${action ?? ''}</p><div class="note-actions"><button type="button" class="button small" @click=${() => location.reload()}>${icon('retry', 15)}Try again</button>
+    <a class="button small" href="/">Go to your forests</a></div></div></div></div>`;
