@@ -18,6 +18,8 @@ from typing import Final
 
 import snowballstemmer
 
+from memory.engine.text import one_line
+
 MAX_TERM = 100  # characters: the width of the postings' column
 MAX_ENTITY_WORDS = 6
 
@@ -202,11 +204,12 @@ _UNITS = (
     r"|chf|%|percent|°c|°f|gb|mb|tb|people|persons|pages|slides|nights"
 )
 _QUANTITY = re.compile(
-    rf"(?P<sign>[€$£¥])\s?(?P<money>\d[\d,.'\u00a0\u202f]*\d|\d)(?P<kilo>k)?|(?P<amount>\d[\d,.]*\d|\d)\s?(?P<unit>{_UNITS}|[€£¥])(?!\w)", re.IGNORECASE
+    rf"(?P<sign>[€$£¥])\s?(?P<money>\d[\d,.'\u00a0\u202f]*\d|\d)(?P<kilo>k)?|(?<![\d,.])(?P<amount>\d[\d,.]*\d|\d)\s?(?P<unit>{_UNITS}|[€£¥])(?!\w)",
+    re.IGNORECASE,
 )
 _PRODUCT = re.compile(r"(?<![A-Za-z0-9_@/.])(?:[A-Za-z]+\d[A-Za-z0-9-]*|[a-z]+[A-Z][A-Za-z0-9]+|[A-Z][a-z]+[A-Z][A-Za-z0-9]*|\d+[A-Z]{2,}[A-Za-z0-9]*)")
 _HANDLE = re.compile(
-    r"(?<!\w)[@#][^\W\d]\w{1,40}|[\w.+-]+@[\w-]+\.[\w.-]*\w|(?:https?://)?(?:www\.)?([a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|dev|ai|co|eu|de|fr|uk))\b",
+    r"(?<!\w)[@#][^\W\d]\w{1,40}|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{0,64}\w|(?<![\w.-])(?:https?://)?(?:www\.)?([a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|dev|ai|co|eu|de|fr|uk))\b",
     re.IGNORECASE,
 )
 _KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]{3,}")
@@ -232,7 +235,7 @@ def entity_spans(text: str) -> list[str]:
         if pieces and len(pieces) <= MAX_ENTITY_WORDS and not (len(pieces) == 1 and (len(pieces[0]) < 2 or _is_common(pieces[0]))):
             found.append((start, " ".join(pieces)))
     for match in _QUOTED.finditer(text):
-        quoted = next(group for group in match.groups() if group is not None).strip()
+        quoted = one_line(next(group for group in match.groups() if group is not None))
         if quoted and len(quoted.split()) <= MAX_ENTITY_WORDS:
             found.append((match.start(), quoted))
     found += [(match.start(), match.group()) for pattern in (_QUANTITY, _PRODUCT, _HANDLE, _KATAKANA) for match in pattern.finditer(text)]

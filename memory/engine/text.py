@@ -22,7 +22,7 @@ def sentences(text: str) -> list[str]:
     start = 0
     for match in _BREAK.finditer(text):
         piece = text[start : match.start()]
-        if "\n" not in match.group() and _ABBREVIATION.search(piece.rstrip()):
+        if "\n" not in match.group() and _ABBREVIATION.search(piece[-12:].rstrip()):
             continue
         found.append(text[start : match.end()].strip())
         start = match.end()

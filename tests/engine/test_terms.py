@@ -1,10 +1,15 @@
 """Words and names of any language, as the indexes know them."""
 
+from datetime import UTC, datetime
+from time import perf_counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.engine.query import read
 from memory.engine.terms import MAX_TERM, content_terms, entity_spans, entity_term, entity_terms, fold, number, surfaces, terms
+from memory.engine.text import sentences
 
 
 def test_a_word_is_found_in_any_of_its_forms() -> None:
@@ -107,3 +112,16 @@ def test_an_entity_is_the_same_in_question_and_answer() -> None:
     assert entity_term("The Bosch") == entity_term("bosch")
     assert entity_term("€21.5k") == entity_term("€21,500.00") == "21500 eur"
     assert entity_term("24 kg") == entity_term("24KG")
+
+
+@pytest.mark.parametrize(
+    "piece", ["a", "1", "a.", "1,", "1.1:", "A ", "“", "e.g. ", "@", "a-", "Aa", "'", "厨", "12k", "a@", "a1", "$1", "\u0301", "The Of ", "\n", "🎉", "9 kg "]
+)
+def test_the_largest_turn_of_anything_is_read_in_no_time(piece: str) -> None:
+    text = piece * (32_768 // len(piece.encode()))
+    started = perf_counter()
+    terms(text)
+    entity_spans(text)
+    sentences(text)
+    read(text, datetime(2026, 11, 12, tzinfo=UTC))
+    assert perf_counter() - started < 5  # tens of milliseconds; a pattern that backtracks takes minutes

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from memory.evaluation import fit, streams
+from memory.evaluation import fit, measurements, streams
 from memory.llm.calibration import WEIGHTS
 from memory.llm.embed import embedder
 
@@ -24,6 +24,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--test", nargs="*", type=Path, default=[], metavar="NAME=DIR", help="sources to measure on, of other dialogues than those fitted on"
         )
+        parser.add_argument("--record", action="store_true", help="write the figures of --test into docs/measurements.md")
         parser.add_argument("--out", type=Path, default=WEIGHTS, help="the JSON file to write")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -37,8 +38,17 @@ class Command(BaseCommand):
         options["out"].parent.mkdir(parents=True, exist_ok=True)
         options["out"].write_text(json.dumps(calibration.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         self.stdout.write(f"Wrote {options['out'].name}.")
+        rows = []
         for name, test in tests.items():
-            self.stdout.write(f"{name}: {fit.measure(test, embed, calibration)}")
+            measured = str(fit.measure(test, embed, calibration))
+            self.stdout.write(f"{name}: {measured}")
+            rows.append((name, measured))
+        if options["record"] and rows:
+            fitted = " and ".join(calibration.fitted_on)
+            note = (
+                f"Online replay in memory (its own errors kept), on other dialogues than those fitted on ({fitted}); the first turn of a stream isn't counted."
+            )
+            measurements.record("localization-fit", rows, title="Localization, other dialogues than fitted on", note=note)
 
     @staticmethod
     def _source(given: Path) -> tuple[str, list[list[streams.GoldTurn]]]:
