@@ -60,5 +60,5 @@ def recall(forest: Forest, text: str, *, time: datetime | None = None, budget: i
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION READ ONLY")
         place = steps.localize_text(forest, text, time or timezone.now(), as_of=as_of)
-        context, pool = steps.assemble(forest, place, budget or settings.EVIDENCE_BUDGET, as_of)
+        context, pool = steps.assemble(forest, place, settings.EVIDENCE_BUDGET if budget is None else budget, as_of)
         return present.recalled(forest, place.decision, context, pool)
