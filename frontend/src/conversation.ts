@@ -3,6 +3,7 @@
 import { api, ApiError, type Placement } from './api';
 import { forgetUnsent, keepUnsent, readUnsent } from './chat/draft';
 import { apply, merge, OPEN, written, type ChatTurn } from './chat/turns';
+import { DURATION } from './forest/motion';
 import { ForestSocket, type Connection } from './socket';
 import { placeWords, type AppState } from './state';
 import type { Store } from './store';
@@ -12,7 +13,7 @@ import type { ServerMessage, StateRow, TreeRow, Trouble, Turn } from './types';
 const ACK_PATIENCE = 4_000;
 const POLL_EVERY = 1_500;
 /** A path is shown this long at most before words appear, even when no frame is drawn (a hidden tab). */
-const LIGHT_PATIENCE = 250;
+const LIGHT_PATIENCE = 400;
 
 export interface ForestDrawing {
   added(row: StateRow, tree: TreeRow): void;
@@ -202,14 +203,18 @@ export class Conversation {
     if (applied.refetch !== undefined) void this.refetch(applied.refetch);
   }
 
-  /** Words wait until the forest has drawn one frame with the path. */
+  /** Words wait until the forest has drawn the path from the root to its end. */
   private lightThenSpeak(id: number): void {
+    const began = performance.now();
+    const takes = matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : DURATION.light;
+    let frames = 0;
     const speak = () => {
       clearTimeout(timer);
       if (this.turns.some((turn) => turn.id === id && !turn.lit)) this.patch((turn) => turn.id === id, { lit: true });
     };
     const timer = setTimeout(speak, LIGHT_PATIENCE);
-    requestAnimationFrame(() => requestAnimationFrame(speak));
+    const frame = () => (++frames > 1 && performance.now() - began > takes ? speak() : requestAnimationFrame(frame));
+    requestAnimationFrame(frame);
   }
 
   private takeRow(message: Extract<ServerMessage, { type: 'state.added' | 'state.changed' | 'memory.refined' }>): void {
