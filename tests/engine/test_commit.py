@@ -159,6 +159,12 @@ def test_a_change_told_today_holds_from_today() -> None:
     assert facts(talk("I moved to Lyon last week."))[0].event_time is None
 
 
+def test_what_is_told_before_a_question_is_told() -> None:
+    learnt = talk("By the way, I've been using my Fitbit Charge 3 for 6 months now, do you have any tips for it?")
+    assert [fact.text for fact in facts(learnt)] == ["The user has been using the user's Fitbit Charge 3 for 6 months now."]
+    assert facts(talk("I might buy a Fitbit Charge 3 one day, do you like it?")) == []
+
+
 def test_every_fact_quotes_the_words_it_rests_on() -> None:
     fact = facts(talk("Good news! My budget is €18,000, appliances included.", topic="Kitchen"))[0]
     assert fact.evidence == "My budget is €18,000, appliances included."

@@ -114,9 +114,11 @@ _UNITS = {
     "pounds": "lb",
     "loaves": "loaf",
 }
+_HABIT = re.compile(r"\b(?:usually|always|often|normally|regularly|every (?:day|week|month|year|morning|evening|night)|used to)\b", re.IGNORECASE)
 # Acts that are worth keeping only with an amount or a day: “I made it last” is none.
 _VAGUE = frozenset("make go see give start begin finish play move call send break win lose listen stay join save return feed weigh measure fix hang".split())
 _TIMES = frozenset("morning afternoon evening night week weekend month year time day today lot bit".split())
+_EACH = re.compile(rf"^\s*(?P<n>\d+|{'|'.join(_WORDS)})\s+[^,.;]*?\bfor\s+(?P<price>{values.MONEY})\s+(?:each|apiece|a piece|per \w+)\b", re.IGNORECASE)
 _DETERMINERS = re.compile(r"^(?:a|an|the|my|our|some|another|this|that|about|around|his|her|up|to|for|out|on|off|it)\s+", re.IGNORECASE)
 
 
@@ -132,6 +134,8 @@ def propose(interaction: Interaction, zone: str) -> list[Proposal]:
 
 def _event(clause: str, at: datetime, zone: str) -> Proposal | None:
     sentence, mood = language.strip_lead(clause), language.mood(clause)
+    if _HABIT.search(sentence):
+        return None
     if mood == "stated" and (match := _DONE.match(sentence)) and len(sentence.split()) <= 40:
         return _proposal(sentence, match["verb"], match["object"], at, zone, negated=bool(match["not"]), plan=False)
     if mood == "planned" and (match := _PLAN.search(sentence)) and upcoming(sentence, at, zone) is not None:
@@ -147,6 +151,8 @@ def _proposal(sentence: str, verb: str, object_words: str, at: datetime, zone: s
     window = next((window for window in cues.windows(sentence, at, zone) if window.start <= at), None)
     ahead = upcoming(sentence, at, zone) if plan else None
     if not infinitive or not (thing or quantity is not None):
+        return None
+    if infinitive in ("spend", "pay", "earn", "save") and not unit:
         return None
     if infinitive in _VAGUE and quantity is None and window is None and ahead is None:
         return None
@@ -185,6 +191,10 @@ def _proposal(sentence: str, verb: str, object_words: str, at: datetime, zone: s
 
 def _quantity(words: str) -> tuple[Decimal | None, str]:
     """The amount of an act and its unit: money, a measure, or so many things. Decimals, never fractions."""
+    if each := _EACH.search(words):
+        n = each["n"].lower()
+        count, price = (_WORDS[n] if n in _WORDS else _decimal(n)), _quantity(each["price"])
+        return (count * price[0] if count is not None and price[0] is not None else None), price[1]
     if found := values.find_all(words, "money"):
         sign = next(
             (

@@ -23,7 +23,9 @@ _PRONOUN_SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _TALK = re.compile(
-    r"\b(?:you|your|yours|yourself)\b|^(?:i|we) (?:see|think so|agree|understand|understood|got it|get it|guess|mean|wonder|"
+    r"\b(?:you|your|yours|yourself)\b|\b(?:sounds?|looks?|seems?) (?:like|so|really|very|good|great|interesting|amazing|"
+    r"delicious|perfect|fun|nice|fantastic|awesome|lovely|cool)\b|^(?:i|we) (?:see|think so|agree|understand|understood|"
+    r"got it|get it|guess|mean|wonder|"
     r"have a question|have another question|had a question|know|don't know|don't understand|thought so|was wondering|"
     r"need help|need your|appreciate|love it|like it|like that|like this|like the idea|am not sure|'m not sure|am curious|"
     r"look forward|can't wait|hear|am listening|will try|'ll try|'ll do|will do|tried that|did that|am ready|'m ready|"
@@ -39,9 +41,11 @@ _SMALL_TALK = re.compile(
     re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(r"\b(?:i|my|mine|me|we|our|ours|us|i'm|i've|i'd|i'll|we're|we've|we'll)\b", re.IGNORECASE)
-_EXACT = re.compile(r"\d|[A-ZÀ-Þ][\w-]+(?:\s+[A-ZÀ-Þ]|['’]s\b)|(?<=\w )[A-ZÀ-Þ][a-zà-þ]+")
+_EXACT = re.compile(
+    r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|dozen|hundred)\b|[A-ZÀ-Þ][\w-]+(?:\s+[A-ZÀ-Þ]|['’]s\b)|(?<=\w )[A-ZÀ-Þ][a-zà-þ]+"
+)
 _LASTING = re.compile(
-    r"\b(?:prefer|like|love|hate|dislike|enjoy|avoid|always|never|usually|allergic|intolerant|own|have|has|use|uses|collect|"
+    r"'ve\b|\b(?:prefer|like|love|hate|dislike|enjoy|avoid|always|never|usually|allergic|intolerant|own|have|has|use|uses|collect|"
     r"play|speak|study|studied|can't stand|fan of|afraid of|interested in|believe|want|need|decided|agreed|booked|ordered|"
     r"bought|moved|started|stopped|quit|finished|signed|hired|met|visited|bake|cook|live|work|sleep|drink|eat|drive|ride|"
     r"teach|wear|pay|keep|keeps|stays?|goes|faces|belongs)\b",

@@ -19,13 +19,14 @@ _NOT_SAID = re.compile(
 )
 _LIST_MARK = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
 _CLAUSE = re.compile(
-    r"\s*;\s*|\s+[–—]\s+|,?\s+but\s+(?=\w)|,\s+(?=(?i:i|we)\s)|,\s+(?:and|so)\s+(?=(?:(?i:i|we|my|our|the|it|he|she|they|his|her|their|let's)|[A-Z]\w+(?:'s)?\s+\w+)\b)"
+    r"\s*;\s*|\s+[-–—]\s+|,?\s+but\s+(?=\w)|,\s+(?=(?i:i|we)\s)|,\s+(?:and|so)\s+(?=(?:(?i:i|we|my|our|the|it|he|she|they|"
+    r"his|her|their|let's)|[A-Z]\w+(?:'s)?\s+\w+)\b)"
     r"|:\s+(?=(?i:leaving|it|we|i|it's|they|the)\b)|\s+and\s+(?=(?i:i|we|my|our)\b)|(?<=[a-z])\s+and\s+(?=the\s+\w+\s+(?:is|are)\b)"
 )
 _LEAD = re.compile(
     r"^(?:(?:ok(?:ay)?|so|well|right|great|good|perfect|thanks|thank you|cool|nice|yes|yeah|yep|no|hi|hey|hello|oh|ah|and|"
     r"but|also|anyway|by the way|btw|fyi|actually|sorry|hmm+|good news|bad news|quick update|update|small change|"
-    r"change of plans?|correction|note|remember|please note|just so you know|for the record|one more thing|first|then|"
+    r"change of plans?|correction|note|remember|please note|just so you know|for the record|one more thing|speaking of (?:which|\w+(?: \w+){0,2})|first|then|"
     r"finally|as i said)\b(?: again| (?:a lot|so much|very much))?\s*[,.:!–—-]*\s+)+",
     re.IGNORECASE,
 )
@@ -118,12 +119,28 @@ def clauses(text: str) -> Iterator[str]:
     for sentence in sentences(said(text)):
         line = one_line(_LIST_MARK.sub("", sentence)).replace("’", "'")
         if mood(line) == "asked":
-            # A question stays whole: half of it may look like a statement.
+            # A question stays whole, half of it may look like a statement; but what is told before the question is told.
+            told = _TOLD_FIRST.match(strip_lead(line))
+            if told:
+                yield from (piece for piece in _pieces(told["told"]))
+                line = told["asked"]
             yield line
             continue
-        for piece in _CLAUSE.split(line):
-            if piece and piece.strip(" ,"):
-                yield from _second_verb(piece.strip(" ,"))
+        yield from _pieces(line)
+
+
+_TOLD_FIRST = re.compile(
+    r"^(?P<told>(?:i|we|my|our|i'm|i've|we're|we've)\s.{12,}?)(?:,\s+(?:and\s+|so\s+|but\s+)?|\s+[-–—]\s+|\.\.\.\s*)"
+    r"(?P<asked>(?:speaking of which,?\s+)?(?:do you|does|can you|could you|would you|what|which|how|is there|are there|any|"
+    r"should i|i was wondering|i wonder)\b.+)$",
+    re.IGNORECASE,
+)
+
+
+def _pieces(line: str) -> Iterator[str]:
+    for piece in _CLAUSE.split(line):
+        if piece and piece.strip(" ,"):
+            yield from _second_verb(piece.strip(" ,"))
 
 
 _TWO_VERBS = re.compile(
@@ -162,7 +179,7 @@ _PAST = frozenset(
 _MODAL = frozenset("will would can could may might must shall should won't can't cannot shouldn't wouldn't used need'll 'll 'd".split())
 _ADVERB = frozenset(
     """always usually really also just now still currently never often sometimes already finally recently only mostly actually normally absolutely
-    both all""".split()
+    both all even ever""".split()
 )
 _CONTRACTED = {
     "i'm": "I am",

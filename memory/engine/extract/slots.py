@@ -183,7 +183,8 @@ _MODIFIERS = frozenset(
     official planned agreed my our the""".split()
 )
 _ADJECTIVES = frozenset(
-    """very not too so great good fine ready broken tight late early there here nice bad small big huge important really quite almost more less
+    """very not too so fairly pretty even actually rather somewhat extremely totally already currently great good fine ready broken tight late
+    early there here nice bad small big huge important really quite almost more less
     still done wrong right easy hard cheap expensive free full empty open closed ok okay okayish
     lovely beautiful a an same different better worse enough gone missing possible clear unclear sure just only also it us them me you him her
     to in on at of from with by for next under over behind beside near between above below inside outside up down out off that what how why when
@@ -197,6 +198,7 @@ _UNIT_NAMES = (
     ("share", re.compile(r"(?:%|percent)$", re.IGNORECASE)),
 )
 _FACET = re.compile(r"\s+(?:date|time|price|cost|size)$")
+_CALLED_AT = re.compile(r"\b(?:phone|number|mobile|cell|fax|telephone|hotline|contact|whatsapp)\b")
 _MEASURES = re.compile(
     r"\b(?:size|length|width|height|depth|weight|thickness|limit|temperature|duration|distance|area|capacity|hydration|age|number|rate|speed|volume)$"
 )
@@ -308,6 +310,8 @@ def _copula(bare: str, setting: Setting) -> Slotted | None:
     value = values.typed(match["v"])
     if value is not None:
         return _attribute(match["np"], value, setting)
+    if re.match(r"[^.]{0,60}:\s", bare):
+        return None  # “title: Avatar” is a line of a form that was pasted, more often than it is said
     value = values.named(re.sub(r"^(?:called|named|titled)\s+", "", match["v"]))
     if value is None or value.text.split()[0].lower() in _ADJECTIVES or len(value.text.split()) > 6 or re.search(r"ing$|ed$", value.text.split()[0]):
         return None
@@ -348,7 +352,7 @@ def _attribute(phrase: str, value: Value | None, setting: Setting, *, changing: 
         return None
     name = " ".join(words).lower()
     last = words[-1].lower()
-    if value.type == "count" and last not in _COUNTED:
+    if (value.type == "count" and last not in _COUNTED) or (value.type == "phone" and not _CALLED_AT.search(name)):
         return None
     if value.type == "name" and last not in _NAMES and not changing:
         return None
@@ -376,9 +380,10 @@ def _with_facet(name: str, last: str, kind: ValueType, written: str) -> str:
 def _split_phrase(phrase: str) -> tuple[str, str]:
     """“the budget for the kitchen” → budget, kitchen; “Nora's departure date” → departure date, Nora; “our deadline” → deadline, nobody."""
     text = re.sub(r"^(?:my|our|the|this|his|her|their)\s+", "", phrase.strip(), flags=re.IGNORECASE)
+    text = re.sub(r"\s+(?:so far|yet|now|at the moment)$", "", text, flags=re.IGNORECASE)
     if owner := re.match(r"(?P<who>[\w-]+(?:\s+[\w-]+)?)(?:'s|s')\s+(?P<head>.+)$", text):
         return owner["head"], owner["who"]
-    if of := re.match(r"(?P<head>.+?)\s+(?:of|for|from)\s+(?:the\s+|my\s+|our\s+)?(?P<who>.+)$", text):
+    if of := re.match(r"(?P<head>.+?)\s+(?:of|for|from|with)\s+(?:the\s+|my\s+|our\s+)?(?P<who>.+)$", text):
         return of["head"], of["who"]
     return text, ""
 
