@@ -63,7 +63,9 @@ export function composer(state: AppState, actions: Actions, area: (element: Elem
       aria-describedby="size" aria-invalid=${over}
       @input=${(event: Event) => { const text = event.currentTarget as HTMLTextAreaElement; actions.draft(text.value); grow(text); }}
       @keydown=${(event: KeyboardEvent) => {
-        if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+        if (event.isComposing) return;
+        if (event.key === 'Escape' && stops) actions.cancel(running.id as number);
+        if (event.key !== 'Enter' || event.shiftKey) return;
         event.preventDefault();
         submit((event.currentTarget as HTMLElement).closest('form')!);
       }}></textarea>

@@ -15,7 +15,7 @@ const KEYS: [string, string][] = [
   ['f', 'Fit the whole forest'],
   ['c', 'Go to the message field'],
   ['1 2 3 4', 'Why here, State, Evidence, Health'],
-  ['Esc', 'Close, or let go of the selection'],
+  ['Esc', 'Close, or let go of the selection. In the message field: stop the answer'],
   ['?', 'This help'],
 ];
 
