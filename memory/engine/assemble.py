@@ -48,6 +48,9 @@ LABELS: Final = {
     "BridgeEvidence": "What links two topics",
 }
 _TAG = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(LABELS)})\b)", re.IGNORECASE)
+_TELL = re.compile(
+    r"^\W*(?:please )?(?:tell|list|summari[sz]e|show|name|describe|recall|give|explain)\b.{0,120}\b(?:my|our|i|i've|we|we've)\b", re.IGNORECASE | re.DOTALL
+)
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
@@ -119,8 +122,10 @@ def _shares(query: Query, decision: Decision, pool: Pool, budget: int, policy: P
 
 
 def looks_back(query: Query) -> bool:
-    """Whether the input asks for something said before: by its kind, or as a question that stands on its own."""
+    """Whether the input asks for something said before: by its kind, as a question that stands on its own, or by asking to be told of one's own matters."""
     if query.asks("past", "previous", "count", "sum", "latest", "earliest", "difference", "bridge", "order", "preference"):
+        return True
+    if _TELL.search(query.text[:200]):
         return True
     return query.text.rstrip().endswith(("?", "？", "؟")) and not (query.cues.pronoun or query.cues.opener or query.cues.answer)
 
@@ -274,9 +279,11 @@ def _second_path(packer: _Packer, path: Sequence[Interaction], limit: int, zone:
 
 
 def _supplement(packer: _Packer, query: Query, turns: Sequence[tuple[Interaction, float]], policy: Policy, units: int, zone: str) -> None:
-    """Raw turns of other branches: by rank, or, under `strict`, only on a direct match of a name, a time or an exact value (paper §3.3)."""
-    eligible = [state for state, _ in turns if policy == "ranked" or structured.direct_match(query, state)]
-    if policy == "strict" and len(turns) > len(eligible):
+    """Raw turns of other branches: by rank for an input that asks for something said; else, and always under `strict`, only on a direct match of a name,
+    a time or an exact value (paper §3.3): a remark that goes on with its matter is not helped by whatever is nearest elsewhere."""
+    by_rank = policy == "ranked" and looks_back(query)
+    eligible = [state for state, _ in turns if by_rank or structured.direct_match(query, state)]
+    if len(turns) > len(eligible):
         packer.cut.append(Cut("SupplementalEvidence", len(turns) - len(eligible), "no direct match of a name, a time or a value"))
     taken = eligible[: max(0, UNITS - units)]
     if len(eligible) > len(taken):

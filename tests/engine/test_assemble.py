@@ -168,6 +168,18 @@ def test_supplemental_turns_come_by_rank() -> None:
     assert "It rains" in block(shown("Which hood did Tomás like?", pool(turns=TURNS)), "SupplementalEvidence")
 
 
+@pytest.mark.parametrize("text", ["Then paint the wall white.", "And is that one loud?"])
+def test_going_on_with_a_matter_brings_no_turns_of_others(text: str) -> None:
+    context = shown(text, pool(turns=TURNS))
+    assert context.blocks == ()
+    assert [cut.block for cut in context.cut] == ["SupplementalEvidence"]
+
+
+@pytest.mark.parametrize("text", ["Which hood is good?", "Tell me about my hood", "Then do as Tomás says"])
+def test_asking_for_something_said_or_naming_someone_does(text: str) -> None:
+    assert "Neff" in block(shown(text, pool(turns=TURNS)), "SupplementalEvidence")
+
+
 def test_the_strict_policy_takes_only_direct_matches() -> None:
     context = shown("Which hood did Tomás like?", pool(turns=TURNS), policy="strict")
     assert "Neff" in block(context, "SupplementalEvidence")
