@@ -19,7 +19,7 @@ from django.db.models import F
 from memory import messages, present
 from memory.actions import structure
 from memory.actions.redact import redact_decisions, redact_traces
-from memory.actions.unlearn import support, unlearn
+from memory.actions.unlearn import support, unlearn, unlearn_to_learn_anew
 from memory.errors import conflict, unavailable, unknown_forest, unknown_state
 from memory.models import AtomicFact, Forest, InteractionState, Lease, Outbox, StateVector, Topic, Turn
 from memory.models.forest import PostingKind
@@ -92,7 +92,10 @@ def _delete(
     gone = {row.pk for row in rows}
     turns = [row.turn_id for row in rows]
     _fence(forest)
-    changed = unlearn(forest, gone)
+    below = set(structure.subtree(parents, top.pk)) - gone
+    # In this order: what a deleted turn shares with one below it is no extraction of the latter alone, and stays.
+    changed = unlearn_to_learn_anew(forest, below) - gone
+    changed |= unlearn(forest, gone)
     InteractionState.objects.filter(pk__in=moving).update(parent=top.parent_id)
     left = {pk: (top.parent_id if pk in moving else parent) for pk, parent in parents.items() if pk not in gone}
     changed |= set(structure.restand(forest, before, left)) | set(moving)
@@ -100,7 +103,6 @@ def _delete(
         structure.fell_tree(forest, root)
     for root in (pk for pk, parent in left.items() if parent is None and parents[pk] is not None):
         structure.plant_tree(forest, root)
-    below = set(structure.subtree(parents, top.pk)) - gone
     redact_decisions(forest, gone, turns, dict(InteractionState.objects.filter(pk__in=moving).values_list("turn_id", "parent_id")))
     redact_traces(forest, gone, set(left))
     structure.unindex(forest, gone)

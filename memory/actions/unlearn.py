@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,9 @@ from django.db.models import Max, Q
 
 from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, InteractionState, Revision, StateVector
 from memory.store.refine import resolve_slots
+
+# Numbers of rows that moved to another of their sources, out of the way of what that one's extraction numbers itself.
+REHOMED = 20_000
 
 
 @dataclass(slots=True)
@@ -42,23 +45,48 @@ def unlearn(forest: Forest, states: Iterable[int]) -> set[int]:
     """
     gone = set(states)
     found = support(forest, gone)
-    slots: set[tuple[Any, str]] = set()
-    touched: set[int] = set()
-    for kind, model in EVIDENCE_MODELS.items():
-        only = found.only.get(kind, [])
-        rows = model.objects.in_forest(forest).filter(pk__in=only)
-        slots |= {(kind, slot) for slot in rows.exclude(slot="").values_list("slot", flat=True)}
-        touched |= _give_back(model, forest, only)
-        Revision.objects.in_forest(forest).filter(kind=kind).filter(Q(old_item__in=only) | Q(new_item__in=only)).delete()
-        StateVector.objects.in_forest(forest).filter(kind=kind, item__in=only).delete()
-        rows.delete()
-        for row in model.objects.in_forest(forest).filter(pk__in=found.shared.get(kind, [])).order_by("pk"):
+    touched, slots = _drop(forest, found.only)
+    for kind, ids in found.shared.items():
+        for row in EVIDENCE_MODELS[kind].objects.in_forest(forest).filter(pk__in=ids).order_by("pk"):
             touched.add(_rehome(row, gone))
             slots |= {(kind, row.slot)} if row.slot else set()
     # A revision is told by the state that brought it; one that others still hold to is told by its rows.
     Revision.objects.in_forest(forest).filter(state__in=gone).update(state=None)
     _, others = resolve_slots(forest.pk, slots, None)
     return (touched | set(others)) - gone
+
+
+def unlearn_to_learn_anew(forest: Forest, states: Iterable[int]) -> set[int]:
+    """Delete what was extracted from these states, which read a path that has changed, before they are refined again (D2).
+
+    What a person has edited, pinned, retracted or set aside stays as they left it. Returns the other states whose evidence looks different now.
+    """
+    read_anew = list(states)
+    extracted: dict[str, list[int]] = {}
+    for kind, model in EVIDENCE_MODELS.items():
+        rows = model.objects.in_forest(forest).filter(state__in=read_anew, sources__contained_by=read_anew, pinned=False).exclude(made_by="user")
+        judged = Revision.objects.in_forest(forest).filter(kind=kind, by=Revision.By.USER)
+        rows = rows.exclude(status__in=[EvidenceRow.Status.RETRACTED, EvidenceRow.Status.QUARANTINED])
+        rows = rows.exclude(pk__in=judged.filter(old_item__isnull=False).values("old_item"))
+        extracted[kind] = list(rows.values_list("pk", flat=True))
+    touched, slots = _drop(forest, extracted)
+    _, others = resolve_slots(forest.pk, slots, None)
+    return touched | set(others)
+
+
+def _drop(forest: Forest, going: Mapping[str, list[int]]) -> tuple[set[int], set[tuple[Any, str]]]:
+    """Delete rows with their vectors and revisions; the states whose values hold again, and the slots to decide anew."""
+    touched: set[int] = set()
+    slots: set[tuple[Any, str]] = set()
+    for kind, ids in going.items():
+        model = EVIDENCE_MODELS[kind]
+        rows = model.objects.in_forest(forest).filter(pk__in=ids)
+        slots |= {(kind, slot) for slot in rows.exclude(slot="").values_list("slot", flat=True)}
+        touched |= _give_back(model, forest, ids)
+        Revision.objects.in_forest(forest).filter(kind=kind).filter(Q(old_item__in=ids) | Q(new_item__in=ids)).delete()
+        StateVector.objects.in_forest(forest).filter(kind=kind, item__in=ids).delete()
+        rows.delete()
+    return touched, slots
 
 
 def _give_back(model: type[EvidenceRow], forest: Forest, going: list[int]) -> set[int]:
@@ -79,7 +107,7 @@ def _rehome(row: EvidenceRow, gone: set[int]) -> int:
         if row.event_time == row.state.time:
             row.event_time = first.time
         row.state, row.known_from, row.evidence = first, first.position, ""
-        row.number = 0 if last is None else last + 1
+        row.number = max(REHOMED, (last or 0) + 1)
         StateVector.objects.filter(forest=row.forest_id, kind=row._meta.model_name, item=row.pk).update(state=first)
     row.save()
     return row.state_id

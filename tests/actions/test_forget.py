@@ -186,6 +186,15 @@ def test_what_is_left_is_told_anew_and_a_worker_under_way_is_fenced(sung, ines, 
     assert sung.garden.refined_at is not None  # another tree: untouched
 
 
+def test_what_a_person_said_of_evidence_further_down_stays(sung, ines):
+    extracted, retracted, pinned = (learn(sung.after, text) for text in ("Extracted", "Retracted", "Pinned"))
+    AtomicFact.objects.filter(pk=retracted.pk).update(status="retracted")
+    AtomicFact.objects.filter(pk=pinned.pk).update(pinned=True)
+    delete_state(sung.deleted, "children_to_parent", ines)
+    assert set(AtomicFact.objects.filter(state=sung.after).values_list("pk", flat=True)) == {retracted.pk, pinned.pk}
+    assert not AtomicFact.objects.filter(pk=extracted.pk).exists()  # read again by the worker, from the path that is left
+
+
 def test_a_preview_lists_the_consequences_and_changes_nothing(sung, ines):
     before = canaries()
     answer = delete_state(sung.deleted, "children_to_parent", ines, preview=True)
