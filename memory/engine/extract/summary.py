@@ -17,6 +17,7 @@ MAX_ENTITIES, MAX_KEYWORDS = 16, 16
 STEPS_SHOWN = 4  # latest steps of a path that its summary names, beside where it began
 STEP_WIDTH = 90
 TOPIC_WIDTH = 60
+WHOLE_NAME = 0.7  # a phrase is preferred to its one word from this share of the word's score: “Grand Canyon”, not “Grand”
 
 _EMPTY = re.compile(
     r"^(?:thanks?(?: you)?|ok(?:ay)?|great|perfect|cool|nice|yes|no|hi|hello|hey|bye|sure|good|got it|continue|go on|more)\b[\w\s,'’!.]{0,40}$", re.IGNORECASE
@@ -144,10 +145,11 @@ def topic_key(path: Sequence[Interaction]) -> tuple[str, tuple[str, ...]]:
         return "", ()
     order = {phrase: place for place, phrase in enumerate(scores)}  # of two equal ones the first said
     ranked = sorted(scores, key=lambda phrase: (-scores[phrase], order[phrase]))
-    best = ranked[0]
+    wholes = (phrase for phrase in ranked if ranked[0] in phrase.split() and phrase != ranked[0] and scores[phrase] >= WHOLE_NAME * scores[ranked[0]])
+    best = next(wholes, ranked[0])
     key = shown[best][:TOPIC_WIDTH]
     parts = [part for part in best.split() if len(part) > 2 and part not in _NOT_TOPIC]
-    related = [phrase for phrase in ranked[1:12] if set(phrase.split()) & set(parts)]
+    related = [phrase for phrase in ranked[:12] if phrase != best and set(phrase.split()) & set(parts)]
     variants = list(dict.fromkeys([best, *related, *(parts if len(parts) > 1 else ())]))
     return key[:1].upper() + key[1:], tuple(variants[:6])
 
@@ -168,7 +170,7 @@ def _score(text: str, weight: float, scores: dict[str, float], shown: dict[str, 
             # Two words in a row are one name for the matter when nothing but a blank stands between them.
             follower = tokens[place + 1] if place + 1 < len(tokens) else ""
             if (
-                titles
+                (titles or (token[:1].isupper() and follower[:1].isupper()))
                 and follower
                 and _noun(follower)
                 and not (token.islower() and follower[0].isupper())
