@@ -42,7 +42,7 @@ class Embedder:
         """float32 (n, 384), rows of length 1, so a dot product is a cosine; a text counts up to its 256th token.
 
         Each text runs alone: in a batch, int8 quantisation would let its neighbours change its vector (cosine .98 to itself), and a rebuilt
-        forest must equal the first (D2). It costs nothing either: no padding. Raises ModelMissingError.
+        forest must equal the first (D2). It costs little: nothing is padded. Raises ModelMissingError.
         """
         tokenizer, session = self._open()
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
