@@ -20,6 +20,7 @@ from django.db import transaction
 
 from memory.engine import assemble as assembly
 from memory.engine import compute, localize, query, recall, terms, text
+from memory.engine.extract.events import canonical
 from memory.engine.forest import Channel, Context, Decision, Hit, Pool, Recall, Recalled
 from memory.engine.query import Query, QueryKind
 from memory.errors import conflict
@@ -186,7 +187,8 @@ def gather_pool(forest: Forest, place: Place, as_of: int | None = None) -> Pool:
     states = {found.interaction.id: found.interaction for found in place.recall.recalled}
     turns = [(states[state], score) for state, score in best if state in states and state not in on_path][:SUPPLEMENTAL_TURNS]
     lexical = [state for state, _ in best if state in states][:LEXICAL_STATES]
-    found = evidence.found(forest.pk, place.vector, lexical, event_terms=place.query.content if place.query.asks(*COMPUTED_KINDS) else (), as_of=as_of)
+    counted = {*place.query.content, *canonical(terms.words(place.query.text))} if place.query.asks(*COMPUTED_KINDS) else set()
+    found = evidence.found(forest.pk, place.vector, lexical, event_terms=counted, as_of=as_of)
     everyone = on_path | set(lexical) | {source for item in found for source in item.evidence.sources}
     return Pool(path, second, turns, found, evidence.update_pairs(item.evidence for item in found), read.names(forest.pk, everyone))
 
