@@ -13,8 +13,10 @@ app.autodiscover_tasks()
 
 
 @worker_init.connect
-def add_heartbeat(**_: object) -> None:
-    """A worker tells that it is up (arborweb.worker, whose imports only workers need)."""
+def prepare_worker(**_: object) -> None:
+    """A worker takes tasks once the database is ready, and then tells that it is up (arborweb.worker, whose imports only workers need)."""
+    from arborweb import gate
     from arborweb.worker import Heartbeat
 
     app.steps["consumer"].add(Heartbeat)
+    gate.wait()

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from arborweb import gate
 from arborweb.embedded import Lock, Locks, Owned, attach, environment, needed, own
 from arborweb.home import PROJECT, ServiceError, make_folder, make_home
 from arborweb.services import finish, open_log, plain, spawn, tail, wait_for_all
@@ -117,8 +118,15 @@ class Supervisor:
         os.environ.update(environment(self.home, names))
         self.services = [Provided(self.home, name) for name in names]
         self.starts = [self._unless_ending(service.start()) for service in self.services]
-        for start in self.starts:  # the servers start while Django is loaded
+        for start in self.starts:
             next(start, None)
+        # The servers start while everybody loads; the lock holds web and worker back until the database is migrated.
+        gate_path = self.home / "locks" / "migrated"
+        self.gate = Lock(gate_path)
+        self.gate.take(fcntl.LOCK_EX, patience=5.0)
+        os.environ[gate.VARIABLE] = str(gate_path)
+        first, self.others = self._children()
+        self._start(first)
 
     def _end(self, number: int, frame: object) -> None:
         self.ending += 1
@@ -158,10 +166,9 @@ class Supervisor:
             wait_for_all(self.starts)
             if not self.ending:
                 migrate()
-            first, others = self._children()
-            self._start(first)
+            self.gate.release()
             self._wait_until_ready()
-            self._start(others)
+            self._start(self.others)
             if not self.ending:
                 seconds = time.monotonic() - self.began
                 say(f"ArborWeb is ready after {seconds:.1f} s: {self.address}/")
@@ -268,5 +275,8 @@ def prepare() -> Supervisor:
     """Take the lock and the port and point the environment at the services; to be called before Django reads its settings."""
     global _prepared
     if _prepared is None:
-        _prepared = Supervisor()
+        try:
+            _prepared = Supervisor()
+        except OSError as error:
+            raise plain(error, PROJECT) from error
     return _prepared

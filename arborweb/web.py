@@ -11,6 +11,8 @@ import sys
 
 import uvicorn
 
+from arborweb import gate
+
 DRAIN_SECONDS = 10
 LARGEST_FRAME = 64 * 1024
 
@@ -32,6 +34,8 @@ def main(arguments: list[str]) -> None:
         server_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
     )
+    config.load()
+    gate.wait()
     server = uvicorn.Server(config)
     server.run(sockets=None if inherited is None else [socket.socket(fileno=inherited)])
     if not server.started:
