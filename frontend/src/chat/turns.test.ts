@@ -54,6 +54,13 @@ describe('turns', () => {
     expect(merge(ahead, [turn({ status: 'refined', answer: 'The sink stays.', seq: 12 })])[0]).toMatchObject({ status: 'refined', answer: 'The sink stays.' });
   });
 
+  it('learns the words of a queued turn of another tab, though the stream is ahead of REST', () => {
+    const queued = apply([], { type: 'turn.queued', turn: 9, seq: 1, client_id: 'c-9', ahead: 1 }, NOW);
+    expect(queued.refetch).toBe(9);
+    const [only] = merge(queued.turns, [turn({ id: 9, client_id: 'c-9', status: 'received', text: 'A dog called Praline', seq: 0 })]);
+    expect(only).toMatchObject({ text: 'A dog called Praline', status: 'queued', ahead: 1 });
+  });
+
   it('stays in the order in which turns were sent, unsent ones last', () => {
     const list = merge([written('c-9', 'not yet sent', NOW, {})], [turn({ id: 8, client_id: 'c-8' }), turn({ id: 7 })]);
     expect(list.map((one) => one.id)).toEqual([7, 8, null]);

@@ -55,7 +55,7 @@ export function merge(turns: ChatTurn[], incoming: Turn[]): ChatTurn[] {
       // The stream may be ahead of the partial text that the database keeps once a second.
       const partial = OPEN.has(turn.status) && known.partial.length > turn.partial.length ? known.partial : turn.partial;
       result[at] = { ...known, ...turn, partial, length: codePoints(partial) };
-    }
+    } else if (!known.text) result[at] = { ...known, text: turn.text }; else if (!known.text) result[at] = { ...known, text: turn.text, sent_at: turn.sent_at }; // queued from elsewhere: its message has no text
   }
   return result.sort((a, b) => (a.id ?? Infinity) - (b.id ?? Infinity) || a.sent_at.localeCompare(b.sent_at));
 }
