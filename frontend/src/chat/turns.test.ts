@@ -61,6 +61,13 @@ describe('turns', () => {
     expect(only).toMatchObject({ text: 'A dog called Praline', status: 'queued', ahead: 1 });
   });
 
+  it('takes the text of a turn that was queued from another page', () => {
+    const queued = apply([], { type: 'turn.queued', turn: 8, seq: 1, client_id: 'c-8', ahead: 1 }, NOW);
+    expect(queued.refetch).toBe(8);
+    const [only] = merge(queued.turns, [turn({ id: 8, client_id: 'c-8', status: 'queued', text: 'Second', seq: 0 })]);
+    expect(only).toMatchObject({ text: 'Second', ahead: 1, seq: 1 });
+  });
+
   it('stays in the order in which turns were sent, unsent ones last', () => {
     const list = merge([written('c-9', 'not yet sent', NOW, {})], [turn({ id: 8, client_id: 'c-8' }), turn({ id: 7 })]);
     expect(list.map((one) => one.id)).toEqual([7, 8, null]);
