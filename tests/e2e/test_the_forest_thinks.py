@@ -14,7 +14,7 @@ RECORD = """(view, box, {ids, turns}) => {
   const ink = (id) => {
     const place = view.placeOf(id);
     if (!place) return -1;
-    const [x, y, reach] = [Math.round(place.x * ratio), Math.round(place.y * ratio), Math.round(12 * ratio)];
+    const [x, y, reach] = [Math.round(place.x * ratio), Math.round(place.y * ratio), Math.round(20 * ratio)];
     const {data} = canvas.getContext('2d').getImageData(x - reach, y - reach, 2 * reach + 1, 2 * reach + 1);
     // The drawing's ground is what most of the box' rim shows.
     const ground = [data[0], data[1], data[2], data[3]];
@@ -41,6 +41,9 @@ RECORD = """(view, box, {ids, turns}) => {
   };
   requestAnimationFrame(frame);
 }"""
+
+# Pixels that light adds around a state at least (its halo and larger disc), and that anything else may add at most.
+LIT, DARK = 30, 8
 
 
 def test_a_returning_turn_lights_its_old_path_before_the_first_word(visitor):
@@ -75,18 +78,22 @@ def test_a_returning_turn_lights_its_old_path_before_the_first_word(visitor):
 
     record = visitor.page.evaluate("window.record")
     before, first = record["before"], record["atFirstWord"]
+
+    def gain(frame, state):
+        return frame["inks"][str(state)] - before[str(state)]
+
     assert min(before.values()) > 20, f"every state is painted at its place: {before}"
     assert first, "words of the answer were seen to appear"
     earlier = [frame for frame in record["frames"] if frame["time"] < first["time"]]
-    whole = [frame for frame in earlier if frame["words"] == 0 and all(frame["inks"][str(id)] > 1.2 * before[str(id)] for id in kitchen)]
+    whole = [frame for frame in earlier if frame["words"] == 0 and all(gain(frame, id) > LIT for id in kitchen)]
     assert whole, f"no frame before the first word shows the path lit: before {before}, the last frames {earlier[-5:]}"
     assert set(kitchen) <= set(first["lit"])
     for id in kitchen:
-        assert first["inks"][str(id)] > 1.2 * before[str(id)], f"state {id} of the path is lit when the first word shows"
+        assert gain(first, id) > LIT, f"state {id} of the path is lit when the first word shows: {before} {first}"
     for frame in [*whole, first]:
         assert not set(bread) & set(frame["lit"])
         for id in bread:
-            assert abs(frame["inks"][str(id)] - before[str(id)]) < 0.1 * before[str(id)], f"state {id} of another matter is not lit"
+            assert abs(gain(frame, id)) < DARK, f"state {id} of another matter is not lit: {before} {frame}"
 
     # The same order on the wire.
     kinds = re.findall(r'"type": ?"(turn\.\w+)"', "\n".join(frames[-200:]))

@@ -27,7 +27,7 @@ class Watch:
         self.said: list[str] = []
         self.troubles: list[str] = []
         self.strangers: list[str] = []
-        self._allowed: list[re.Pattern[str]] = []
+        self._allowed = [re.compile("willReadFrequently")]  # the tests read the canvas, the page doesn't
 
     def allow(self, pattern: str) -> None:
         self._allowed.append(re.compile(pattern))
