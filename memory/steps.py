@@ -230,12 +230,12 @@ def commit(
     place: Place,
     answer: str,
     *,
-    generator: str | None,
+    generator: str,
     timings: Mapping[str, float] | None = None,
     evidenced: Evidenced | None = None,
     seq: int = 0,
 ) -> InteractionState:
-    """The rough commit of one turn (paper §3.4, first half). `generator` None: nobody generates it (given, or kept by its owner).
+    """The rough commit of one turn (paper §3.4, first half). `generator` empty: nobody generates it (given, or kept by its owner).
 
     Raises write.TurnTakenError, write.ParentGoneError.
     """

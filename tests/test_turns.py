@@ -153,6 +153,14 @@ async def test_a_part_can_be_kept_and_becomes_a_state(forest):
         await in_thread(drop_turn, turn)
 
 
+def test_an_empty_part_is_not_kept(forest):
+    turn, _ = send_turn(forest, "Which tiles go with oak?")
+    cancel_turn(turn)
+    with pytest.raises(Refused, match="no part to keep"):
+        keep_turn(turn)
+    assert [message["type"] for message in messages.replay(turn.pk, 0)] == ["turn.cancelled"]
+
+
 async def test_a_model_that_breaks_fails_the_turn_and_nothing_is_committed(forest, answering, monkeypatch):
     async def breaks(self, *args, **kwargs):
         yield "Half an ans"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import transaction
 
+from memory import messages
 from memory.errors import conflict
 from memory.models import Turn
 
@@ -17,8 +18,11 @@ def cancel_turn(turn: Turn) -> Turn:
         turn = Turn.objects.select_for_update().get(pk=turn.pk)
         if turn.status in Turn.COMMITTED:
             raise conflict("This turn is already part of memory.", "Delete it from the forest if it shouldn't be there.")
+        waits = turn.status in Turn.WAITING and not turn.generator
         if turn.status not in Turn.BROKEN:
             turn.status, turn.generator, turn.heartbeat_at = Turn.Status.CANCELLED, "", None
             turn.error = {"code": "cancelled", "message": "You stopped this answer.", "action": "Try again, keep the part, or drop it."}
             turn.save(update_fields=["status", "generator", "heartbeat_at", "error"])
+    if waits:  # nobody generates it, so nobody else would tell
+        messages.publish(turn.forest_id, turn.pk, "turn.cancelled", {"error": turn.error, "partial": ""})
     return turn

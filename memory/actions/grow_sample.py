@@ -62,7 +62,7 @@ def _plant(forest: Forest, interaction: dict[str, Any]) -> None:
         client_id=interaction["id"],
         defaults={"origin": Origin.OBSERVED, "text": interaction["user"], "sent_at": interaction["time"]},
     )
-    state = steps.commit(turn, place, interaction["assistant"], generator=None)
+    state = steps.commit(turn, place, interaction["assistant"], generator="")
     _, added = present.committed(state.pk)
     messages.publish(forest.pk, turn.pk, "state.added", added)
     refine.drain(forest.pk)

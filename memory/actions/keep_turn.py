@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from django.db import transaction
 
-from memory import steps
+from memory import messages, present, steps
 from memory.errors import conflict
 from memory.models import InteractionState, Turn
+from memory.store.write import TurnTakenError
 
 
 def keep_turn(turn: Turn) -> InteractionState:
@@ -15,6 +16,14 @@ def keep_turn(turn: Turn) -> InteractionState:
         turn = Turn.objects.select_for_update().get(pk=turn.pk)
         if turn.status not in Turn.BROKEN:
             raise conflict("Only a stopped or broken answer can be kept.", "Wait for its answer.")
-        answer = turn.partial
+        if not turn.partial:
+            raise conflict("Nothing was written yet, so there is no part to keep.", "Try again, or drop the turn.")
     place = steps.localize_turn(turn)
-    return steps.commit(turn, place, answer, generator=None)
+    try:
+        state = steps.commit(turn, place, turn.partial, generator="")
+    except TurnTakenError:
+        raise conflict("This turn is being answered again.", "Wait for its answer.") from None
+    answered, added = present.committed(state.pk)
+    messages.publish(turn.forest_id, turn.pk, "turn.answered", {"data": answered})
+    messages.publish(turn.forest_id, turn.pk, "state.added", added)
+    return state

@@ -66,7 +66,7 @@ def observe_one(forest: Forest, given: Mapping[str, Any], origin: str = Origin.O
     if parent is not None or given.get("new_root"):
         place = steps.given(place, parent)
     turn, _ = Turn.objects.get_or_create(forest=forest, client_id=client_id, defaults={"origin": origin, "text": user, "sent_at": sent_at})
-    state = steps.commit(turn, place, assistant, generator=None)
+    state = steps.commit(turn, place, assistant, generator="")
     result = _result(forest, client_id, state, started)
     if tell:
         _, added = present.committed(state.pk)

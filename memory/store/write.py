@@ -103,10 +103,10 @@ def save_context(turn: Turn, context: Context, messages: list[dict[str, str]], m
     )
 
 
-def commit_rough(turn: Turn, decision: Decision, rough: RoughCommit, generator: str | None = None) -> InteractionState:
+def commit_rough(turn: Turn, decision: Decision, rough: RoughCommit, generator: str = "") -> InteractionState:
     """Write one completed turn as an interaction state under `decision.parent`, or as a new root; the same state again when it was written before.
 
-    `generator` None writes whoever generates (given interactions). Raises TurnTakenError, ParentGoneError.
+    `generator` is who may write it: the process that answers the turn, nobody (empty) for a given interaction or a kept part. Raises TurnTakenError, ParentGoneError.
     """
     with transaction.atomic():
         forest = Forest.objects.select_for_update().get(pk=turn.forest_id)
@@ -114,7 +114,7 @@ def commit_rough(turn: Turn, decision: Decision, rough: RoughCommit, generator: 
         done = InteractionState.objects.filter(turn=turn).first()
         if done is not None:
             return done
-        if generator is not None and turn.generator != generator:
+        if turn.generator != generator:
             raise TurnTakenError
         parent = None
         if decision.parent is not None:

@@ -85,7 +85,7 @@ class Command(BaseCommand):
             turn = Turn.objects.create(forest=forest, client_id=f"made-{number}", origin="observed", text=made.user, sent_at=made.time)
             parent = InteractionState.objects.get(pk=states[made.parent]) if made.parent is not None else None
             place = steps.placed(forest, made.user, made.time, parent)
-            state = steps.commit(turn, place, made.assistant, generator=None)
+            state = steps.commit(turn, place, made.assistant, generator="")
             states.append(state.pk)
             timings = Turn.objects.values_list("timings", flat=True).get(pk=turn.pk)
             commits.append(timings["commit_ms"])
