@@ -10,7 +10,7 @@ import hashlib
 import json
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -37,7 +37,7 @@ from memory.threads import in_thread
 
 # States that words and meaning rank best lend their facts to the pool, and may be supplemental turns.
 LEXICAL_STATES = 12
-SUPPLEMENTAL_TURNS = 12
+SUPPLEMENTAL_TURNS = 40
 WINDOW_STATES = 200
 # Questions with a computed answer: every event about their matter is looked at.
 COMPUTED_KINDS: tuple[QueryKind, ...] = ("count", "sum", "latest", "earliest", "difference", "compare", "order")
@@ -64,9 +64,9 @@ def localize_text(forest: Forest, said: str, now: datetime, *, as_of: int | None
     check_embedder(forest)
     asked = query.read(said, now, forest.time_zone)
     [vector] = embedder().embed([said])
-    found, fused = gather(forest, asked, vector, as_of)
     window = localize.window(asked)
-    then = _states_of(forest, window.start, window.end, vector, as_of) if window else ()
+    then = _states_of(forest, window.start, window.end, vector, as_of) if window else []
+    found, fused = gather(forest, asked, vector, as_of, branches={past.interaction.branch for past in then})
     decision = localize.localize(asked, found, calibration(), then)
     return Place(asked, vector, decision, found, fused, 1000 * (time.perf_counter() - started))
 
@@ -113,8 +113,10 @@ def check_embedder(forest: Forest) -> None:
         )
 
 
-def gather(forest: Forest, asked: Query, vector: np.ndarray, as_of: int | None = None) -> tuple[Recall, dict[int, float]]:
-    """Ask every channel of hybrid recall and fetch what the ranker looks at; beside it the fused recall score of each state found."""
+def gather(forest: Forest, asked: Query, vector: np.ndarray, as_of: int | None = None, branches: Collection[int] = ()) -> tuple[Recall, dict[int, float]]:
+    """Ask every channel of hybrid recall and fetch what the ranker looks at; beside it the fused recall score of each state found.
+
+    `branches` are candidates in any case, such as those of the time a temporal return names."""
     words = channels.statistics(forest, asked.terms)
     names = channels.statistics(forest, asked.entities, PostingKind.ENTITY)
     chosen = recall.select_terms(asked, words.document_frequency, words.states)
@@ -134,11 +136,11 @@ def gather(forest: Forest, asked: Query, vector: np.ndarray, as_of: int | None =
     active = _active(forest, as_of)
     states = read.interactions(forest.pk, {*by_state, *([active] if active else [])})
     near_states = channels.similarities(forest.pk, vector, list(states))
-    branches = {state.branch for state in states.values()}
-    tip_similarity, centres = channels.branch_similarities(forest.pk, vector, list(branches), as_of)
+    candidates = {*branches, *(state.branch for state in states.values())}
+    tip_similarity, centres = channels.branch_similarities(forest.pk, vector, list(candidates), as_of)
     found = Recall(
         recalled=[Recalled(state, by_state.get(identity, {}), near_states.get(identity)) for identity, state in sorted(states.items())],
-        tips=read.tips(forest.pk, branches, as_of),
+        tips=read.tips(forest.pk, candidates, as_of),
         active=states.get(active) if active else None,
         anchors=anchors,
         document_frequency=words.document_frequency,
@@ -147,7 +149,7 @@ def gather(forest: Forest, asked: Query, vector: np.ndarray, as_of: int | None =
         tip_similarity=tip_similarity,
         centres=centres,
     )
-    return found, recall.fused(hits)
+    return found, recall.fused(hits, found.recalled)
 
 
 def _active(forest: Forest, as_of: int | None) -> int | None:
@@ -185,7 +187,8 @@ def gather_pool(forest: Forest, place: Place, as_of: int | None = None) -> Pool:
     on_path = {state.id for state in (*path, *second)}
     best = sorted(place.fused.items(), key=lambda pair: (-pair[1], -pair[0]))
     states = {found.interaction.id: found.interaction for found in place.recall.recalled}
-    turns = [(states[state], score) for state, score in best if state in states and state not in on_path][:SUPPLEMENTAL_TURNS]
+    # Those of a long path too: assembly leaves out what it shows raw.
+    turns = [(states[state], score) for state, score in best if state in states][:SUPPLEMENTAL_TURNS]
     lexical = [state for state, _ in best if state in states][:LEXICAL_STATES]
     counted = {*place.query.content, *canonical(terms.words(place.query.text))} if place.query.asks(*COMPUTED_KINDS) else set()
     found = evidence.found(forest.pk, place.vector, lexical, event_terms=counted, as_of=as_of)

@@ -13,5 +13,5 @@ WEIGHTS = Path(__file__).parent / "weights" / "localization.json"
 
 @cache
 def calibration() -> Calibration:
-    """The shipped calibration. Raises CalibrationMismatch for weights of another feature version or a wrong hash."""
+    """The shipped calibration. Raises CalibrationMismatchError for weights of another feature version or a wrong hash."""
     return Calibration.from_json(json.loads(WEIGHTS.read_text(encoding="utf-8")))

@@ -53,7 +53,11 @@ def refined(forest_id: int, state_id: int, applied: Applied | None) -> tuple[int
         "error": state.refine_error,
     }
     others = InteractionState.objects.in_forest(forest_id).filter(pk__in=set(applied.touched_states) - {state_id} if applied else [])
-    return state.turn_id, message, [{"state": row, "tree": tree_row(other)} for row, other in zip(state_rows(forest_id, others), others.order_by("position"), strict=True)]
+    return (
+        state.turn_id,
+        message,
+        [{"state": row, "tree": tree_row(other)} for row, other in zip(state_rows(forest_id, others), others.order_by("position"), strict=True)],
+    )
 
 
 def recalled(forest: Forest, decision: Decision, context: Context, pool: Pool) -> Json:
