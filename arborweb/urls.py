@@ -1,8 +1,10 @@
 """Every address of the site. What is under api/ is documented in docs/interfaces.md; sockets are in memory/ws_urls.py."""
 
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from arborweb import views
 
@@ -15,4 +17,5 @@ urlpatterns = [
     path("sign-in/link/", views.SignInLink.as_view(), name="sign-in-link"),
     path("sign-out/", LogoutView.as_view(), name="sign-out"),
     path("healthz", views.healthz, name="healthz"),
+    path("favicon.ico", RedirectView.as_view(url=f"{settings.STATIC_URL}favicon.svg")),  # asked for by pages that name no icon, as the admin's
 ]
