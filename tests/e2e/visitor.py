@@ -33,7 +33,9 @@ class Watch:
         self._allowed.append(re.compile(pattern))
 
     def on(self, page: Page, address: str) -> None:
-        page.on("console", lambda message: self._said(f"console {message.type}: {message.text}", message.type in {"error", "warning"}))
+        page.on(
+            "console", lambda message: self._said(f"console {message.type}: {message.text} ({message.location['url']})", message.type in {"error", "warning"})
+        )
         page.on("pageerror", lambda error: self._said(f"page error: {error}", True))
         page.on("response", self._answered)
         page.on("request", lambda request: self.strangers.append(request.url) if not request.url.startswith((address, "data:", "blob:")) else None)
