@@ -4,7 +4,7 @@
 2. A temporal-return cue leads to what was said in the window it names (`window`; the store brings the states of that window as `then`).
 3. Otherwise the branch with the best additive score, if it beats the new root; the new root's own score is the threshold τ.
 
-The place is always the tip of a branch. A decision is *unsure* below `SURE`: the page says so, the model is shown the runner-up's path too.
+The place is always the tip of a branch. Below `SURE` the model is shown the runner-up's path too; below `UNSURE` the page says that it may be wrong.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from memory.engine.rank import Branch, Calibration
 from memory.engine.terms import surfaces
 from memory.engine.text import excerpt, one_line
 
-SURE: Final = 0.9  # below this probability a decision is unsure: on held-out dialogues the rest is right 97 times in 100
+SURE: Final = 0.9  # from this probability a decision stands alone: on held-out dialogues such are right 98 times in 100
+UNSURE: Final = 0.7  # below this one it is marked: of such, every other one is wrong there, above it one in fifteen
 WORTH_SHOWING: Final = 0.1  # from this probability the runner-up of an unsure decision is shown to the model too
 SHOWN: Final = 8  # candidates kept on a decision, beside the new root
 LABEL: Final = 60  # characters of a label
@@ -58,9 +59,11 @@ def localize(query: Query, recall: Recall, calibration: Calibration, then: Seque
     winner = candidates[chosen] if chosen is not None else new
     ranked = sorted([*candidates, new], key=lambda candidate: (candidate is not winner, -candidate.probability, candidate.state or 0))
     runner_up = ranked[1] if len(ranked) > 1 else None
-    unsure = winner.probability < SURE
+    sure, unsure = winner.probability >= SURE, winner.probability < UNSURE
     second = (
-        next((candidate.state for candidate in ranked[1:] if candidate.state is not None and candidate.probability >= WORTH_SHOWING), None) if unsure else None
+        next((candidate.state for candidate in ranked[1:] if candidate.state is not None and candidate.probability >= WORTH_SHOWING), None)
+        if not sure
+        else None
     )
     return Decision(
         method=method,
@@ -70,7 +73,7 @@ def localize(query: Query, recall: Recall, calibration: Calibration, then: Seque
         margin=winner.probability - (runner_up.probability if runner_up else 0.0),
         threshold=threshold,
         unsure=unsure,
-        why=_why(query, method, winner, runner_up, scored[chosen][0] if chosen is not None else None, unsure and second is not None),
+        why=_why(query, method, winner, runner_up, scored[chosen][0] if chosen is not None else None, second is not None),
         candidates=_kept(ranked, new),
         second=second,
         ranker=f"additive-{calibration.features}-{calibration.hash[:8]}",

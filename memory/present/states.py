@@ -63,7 +63,7 @@ def state_rows(forest: Forest | int, states: States) -> list[Json]:
             "pending": row["refined_at"] is None,
             "unsure": row["id"] in unsure,
             "moved_from": moved.get(row["id"]),
-            "second": second.get(row["id"]),
+            "second": second.get(row["id"]) if row["id"] in unsure else None,
             "entities": row["entities"][:ROW_ENTITIES],
         }
         for row in rows
