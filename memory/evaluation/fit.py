@@ -17,7 +17,8 @@ from memory.engine import localize, rank
 from memory.engine.forest import Recall
 from memory.engine.query import Query
 from memory.engine.rank import FEATURE_VERSION, FEATURES, Calibration
-from memory.evaluation.streams import Embed, Figures, GoldTurn, Placed, figures, replay
+from memory.evaluation.localization import Score, summarize
+from memory.evaluation.streams import Embed, GoldTurn, Placed, replay
 
 Matrix = NDArray[np.float64]
 Streams = Sequence[Sequence[GoldTurn]]
@@ -104,7 +105,7 @@ def fit(sources: Mapping[str, Streams], embed: Embed, tell: Callable[[str], None
     temperature = _temperature(unseen)
     worth = {}
     for method in ("continuation", "temporal"):
-        decided = [row.right for row in unseen if row.decision.method == method and row.index > 0]
+        decided = [row.judged.right for row in unseen if row.decision.method == method and row.index > 0]
         worth[method] = round((sum(decided) + 9) / (len(decided) + 10), 3)  # ten imagined ones, nine right: a cue is explicit
         tell(f"{method}: {sum(decided)} of {len(decided)} right")
     return Calibration(final.weights, round(temperature, 3), worth, FEATURE_VERSION, tuple(sorted(sources)), "")
@@ -118,7 +119,7 @@ def _weights(sources: Mapping[str, Streams], embed: Embed, tell: Callable[[str],
             turns = sum(map(len, streams))
             made, placed = gather(streams, embed, calibration, 1.0 / max(1, turns))
             examples += made
-            tell(f"round {number}, {name}: {figures(placed)}")
+            tell(f"round {number}, {name}: {_score(placed)}")
         calibration = Calibration(logit(examples), 1.0, START.cue_probability, FEATURE_VERSION, tuple(sorted(sources)), "")
     assert calibration is not None
     return calibration
@@ -127,7 +128,7 @@ def _weights(sources: Mapping[str, Streams], embed: Embed, tell: Callable[[str],
 def _temperature(placed: Sequence[Placed]) -> float:
     """The temperature under which the outcomes of ranked decisions are likeliest: right ones were the winner's, wrong ones somebody else's."""
     ranked = [row for row in placed if row.index > 0 and row.decision.method in ("recall", "new_root")]
-    right = np.array([row.right for row in ranked])
+    right = np.array([row.judged.right for row in ranked])
 
     def loss(temperature: float) -> float:
         chances = np.array([rank.probabilities([candidate.score for candidate in row.decision.candidates], temperature)[0] for row in ranked])
@@ -136,6 +137,11 @@ def _temperature(placed: Sequence[Placed]) -> float:
     return min(np.geomspace(0.4, 4.0, 60).tolist(), key=loss)
 
 
-def measure(streams: Streams, embed: Embed, calibration: Calibration) -> Figures:
+def measure(streams: Streams, embed: Embed, calibration: Calibration) -> Score:
     """The figures of an online replay."""
-    return figures(gather(streams, embed, calibration, 1.0)[1])
+    return _score(gather(streams, embed, calibration, 1.0)[1])
+
+
+def _score(placed: Sequence[Placed]) -> Score:
+    """The first turn of a stream is left out: it can only be a new root."""
+    return summarize(row.judged for row in placed if row.index > 0)

@@ -7,7 +7,7 @@ whatever tree earlier mistakes have put it into, or when both say new root.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 BINS = 10
@@ -59,27 +59,38 @@ def gold_trees(gold: Sequence[Gold]) -> dict[str, str]:
     return trees
 
 
+def judge_turn(
+    *, tree: object, root: bool, before: object | None, said: object | None, said_root: bool, parent_right: bool, probability: float, ms: float = math.nan
+) -> Judged:
+    """Judge one turn of the gold `tree`: `before` is the gold tree of the turn before it (None: there is none), `said` that of the state it was put under."""
+    return Judged(
+        right=said_root if root else not said_root and said == tree,
+        parent_right=parent_right,
+        gold_root=root,
+        said_root=said_root,
+        resumption=not root and before is not None and before != tree,
+        baseline_right=not root and before == tree,
+        probability=probability,
+        ms=ms,
+    )
+
+
 def judge(gold: Sequence[Gold], placed: Sequence[Placed]) -> list[Judged]:
-    """Judge one stream, turn by turn; both sequences in the stream's order, of the same turns."""
+    """Judge one stream, turn by turn; both sequences in the stream's order, of the same turns. The first one is left out: it can only be a new root."""
     trees = gold_trees(gold)
-    judged = []
-    for index, (truth, said) in enumerate(zip(gold, placed, strict=True)):
-        before = gold[index - 1].id if index else None
-        tree = trees[truth.id]
-        root = truth.parent is None
-        judged.append(
-            Judged(
-                right=said.parent is None if root else trees.get(said.parent or "") == tree,
-                parent_right=said.parent == truth.parent,
-                gold_root=root,
-                said_root=said.parent is None,
-                resumption=not root and before is not None and trees[before] != tree,
-                baseline_right=before is None if root else before is not None and trees[before] == tree,
-                probability=said.probability,
-                ms=said.ms,
-            )
+    return [
+        judge_turn(
+            tree=trees[truth.id],
+            root=truth.parent is None,
+            before=trees[earlier.id],
+            said=trees.get(said.parent or ""),
+            said_root=said.parent is None,
+            parent_right=said.parent == truth.parent,
+            probability=said.probability,
+            ms=said.ms,
         )
-    return judged
+        for earlier, truth, said in zip(gold, gold[1:], placed[1:], strict=False)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +101,7 @@ class Score:
     branch: float
     previous_turn: float
     resumption: float
+    resumptions: int
     parent: float
     root_precision: float
     root_recall: float
@@ -99,20 +111,29 @@ class Score:
     p50: float
     p95: float
 
+    def __str__(self) -> str:
+        return (
+            f"branch {self.branch:.3f} (previous turn {self.previous_turn:.3f}) · resumptions {self.resumption:.3f} of {self.resumptions}"
+            f" · new root P {self.root_precision:.3f} R {self.root_recall:.3f} F1 {self.root_f1:.3f} · parent {self.parent:.3f}"
+            f" · ECE {self.ece:.3f} · surest 80 % {self.at_80:.3f} · {self.turns} turns"
+        )
 
-def summarize(judged: Sequence[Judged]) -> Score:
+
+def summarize(judged: Iterable[Judged]) -> Score:
     """All figures over judged turns, of however many streams."""
+    judged = list(judged)
     hit = sum(turn.gold_root and turn.said_root for turn in judged)
     precision = _share(hit, sum(turn.said_root for turn in judged))
     recall = _share(hit, sum(turn.gold_root for turn in judged))
     resumed = [turn for turn in judged if turn.resumption]
-    times = sorted(turn.ms for turn in judged)
+    times = sorted(turn.ms for turn in judged if not math.isnan(turn.ms))
     sure = sorted(judged, key=lambda turn: -turn.probability)[: max(1, round(0.8 * len(judged)))]
     return Score(
         turns=len(judged),
         branch=_share(sum(turn.right for turn in judged), len(judged)),
         previous_turn=_share(sum(turn.baseline_right for turn in judged), len(judged)),
         resumption=_share(sum(turn.right for turn in resumed), len(resumed)),
+        resumptions=len(resumed),
         parent=_share(sum(turn.parent_right for turn in judged), len(judged)),
         root_precision=precision,
         root_recall=recall,
@@ -142,16 +163,12 @@ def quantile(values: Sequence[float], at: float) -> float:
     return values[min(len(values) - 1, math.ceil(at * len(values)) - 1)] if values else math.nan
 
 
-def score(gold: Sequence[Gold], placed: Sequence[Placed]) -> Score:
-    """The figures of one stream."""
-    return summarize(judge(gold, placed))
-
-
 NAMES: Mapping[str, str] = {
     "turns": "turns",
     "branch": "branch accuracy",
     "previous_turn": "branch accuracy of “previous turn”, same turns",
     "resumption": "branch accuracy, resumptions only",
+    "resumptions": "resumptions",
     "parent": "parent exact",
     "root_precision": "new-root precision",
     "root_recall": "new-root recall",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from memory.engine import commit, query, recall, terms, text
 from memory.engine.forest import Anchor, Channel, Decision, Hit, Interaction, Recall, Recalled
 from memory.engine.query import Query
+from memory.evaluation.localization import Judged, judge_turn
 
 Vector = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Vector]
@@ -208,13 +209,12 @@ def _best(scores: Mapping[int, float], limit: int) -> dict[int, Hit]:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """One replayed turn: its gold, where it went, and whether the place was right (any state of the gold tree; a new root for a new root)."""
+    """One replayed turn: its gold, its number in the stream, where it went, and the judgement."""
 
     gold: GoldTurn
     index: int
     decision: Decision
-    resumed: bool  # gold goes back to a tree that wasn't the last one spoken of
-    right: bool
+    judged: Judged
 
 
 Decide = Callable[[Query, Recall], Decision]
@@ -240,71 +240,18 @@ def replay(
         if watch is not None:
             watch(turn, asked, found, trees)
         decision = decide(asked, found)
-        right = turn.parent is None if decision.parent is None else trees[decision.parent - 1] == turn.tree
-        resumed = turn.parent is not None and bool(trees) and trees[-1] != turn.tree
-        placed.append(Placed(turn, index, decision, resumed, right))
-        parent = (None if turn.parent is None else turn.parent + 1) if teacher else decision.parent
+        gold = None if turn.parent is None else turn.parent + 1
+        judged = judge_turn(
+            tree=turn.tree,
+            root=turn.parent is None,
+            before=trees[-1] if trees else None,
+            said=None if decision.parent is None else trees[decision.parent - 1],
+            said_root=decision.parent is None,
+            parent_right=decision.parent == gold,
+            probability=decision.probability,
+        )
+        placed.append(Placed(turn, index, decision, judged))
+        parent = gold if teacher else decision.parent
         forest.add(parent, turn.user, turn.assistant, turn.time)
         trees.append(turn.tree)
     return placed
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """Localization over replayed turns; shares of 1. `confident` is the accuracy of the surest 80 %."""
-
-    turns: int
-    branch: float
-    resumption: float
-    resumptions: int
-    root_precision: float
-    root_recall: float
-    root_f1: float
-    calibration_error: float
-    confident: float
-    unsure: float
-
-    def __str__(self) -> str:
-        return (
-            f"branch {self.branch:.3f} · resumption {self.resumption:.3f} ({self.resumptions})"
-            f" · new root P {self.root_precision:.3f} R {self.root_recall:.3f} F1 {self.root_f1:.3f}"
-            f" · ECE {self.calibration_error:.3f} · surest 80 % {self.confident:.3f} · unsure {self.unsure:.2f} · {self.turns} turns"
-        )
-
-
-def figures(placed: Iterable[Placed]) -> Figures:
-    """The metrics of BENCHMARKS.md; the first turn of a stream is left out, it can only be a new root."""
-    rows = [row for row in placed if row.index > 0]
-    resumed = [row for row in rows if row.resumed]
-    said_new = [row for row in rows if row.decision.parent is None]
-    new = [row for row in rows if row.gold.parent is None]
-    hits = sum(row.right for row in said_new)
-    precision, found = hits / max(1, len(said_new)), hits / max(1, len(new))
-    surest = sorted(rows, key=lambda row: -row.decision.probability)[: max(1, round(0.8 * len(rows)))]
-    return Figures(
-        turns=len(rows),
-        branch=_share(row.right for row in rows),
-        resumption=_share(row.right for row in resumed),
-        resumptions=len(resumed),
-        root_precision=precision,
-        root_recall=found,
-        root_f1=2 * precision * found / max(1e-9, precision + found),
-        calibration_error=expected_calibration_error([row.decision.probability for row in rows], [row.right for row in rows]),
-        confident=_share(row.right for row in surest),
-        unsure=_share(row.decision.unsure for row in rows),
-    )
-
-
-def _share(values: Iterable[bool]) -> float:
-    listed = list(values)
-    return sum(listed) / max(1, len(listed))
-
-
-def expected_calibration_error(probabilities: Sequence[float], right: Sequence[bool], bins: int = 10) -> float:
-    """Mean distance of stated probability and share of right ones over equally wide bins, weighted by their sizes."""
-    total = 0.0
-    for low in range(bins):
-        inside = [i for i, p in enumerate(probabilities) if low / bins <= p < (low + 1) / bins or (low == bins - 1 and p == 1)]
-        if inside:
-            total += abs(sum(right[i] for i in inside) - sum(probabilities[i] for i in inside)) / len(probabilities)
-    return total

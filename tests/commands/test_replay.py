@@ -38,7 +38,7 @@ def test_every_turn_gives_one_line_and_gold_gives_the_score(ines, file, tmp_path
     assert [(row["id"], row["parent"], row["root"]) for row in rows] == [("k1", None, "k1"), ("s1", None, "s1"), ("k2", "k1", "k1")]
     said = capsys.readouterr().err
     assert "branch accuracy: 1.000" in said
-    assert "branch accuracy of “previous turn”, same turns: 0.333" in said
+    assert "branch accuracy of “previous turn”, same turns: 0.000" in said
     assert not InteractionState.objects.filter(refined_at__isnull=True).exists()
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from memory.engine import localize, rank
 from memory.evaluation import fit
-from memory.evaluation.streams import CachedEmbedder, GoldTurn, Vector, expected_calibration_error, figures, load, replay
+from memory.evaluation.localization import summarize
+from memory.evaluation.streams import CachedEmbedder, GoldTurn, Vector, load, replay
 
 DIALOGUES = {
     "kitchen": ["I want to redo my kitchen", "Which hood fits the kitchen wall?", "Does the kitchen hood need a pipe?", "What does such a hood cost?"],
@@ -69,7 +70,7 @@ def test_replay_keeps_its_errors(streams: list[list[GoldTurn]]) -> None:
     never = replace_new(fit.START)
     placed = replay(streams[0], embed, lambda asked, found: localize.localize(asked, found, never))
     assert all(row.decision.parent is None for row in placed)
-    measured = figures(placed)
+    measured = summarize(row.judged for row in placed[1:])
     assert measured.root_recall == 1.0
     assert measured.resumption == 0.0
 
@@ -82,8 +83,3 @@ def replace_new(calibration: rank.Calibration) -> rank.Calibration:
 def test_nothing_to_fit_on_is_refused() -> None:
     with pytest.raises(ValueError, match="nothing to fit"):
         fit.fit({}, embed)
-
-
-def test_stated_and_found_shares_are_compared() -> None:
-    assert expected_calibration_error([0.75] * 4, [True, True, True, False]) == pytest.approx(0.0)
-    assert expected_calibration_error([1.0, 1.0], [True, False]) == pytest.approx(0.5)
