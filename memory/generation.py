@@ -15,10 +15,12 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from memory import messages
 from memory.models import Forest, Turn
+from memory.models.forest import Origin
 from memory.store.write import TurnTakenError
 from memory.threads import in_thread
 from memory.turn import take_turn
@@ -83,12 +85,17 @@ def _spawn(coroutine: object) -> asyncio.Task[None]:
 # --- Claiming ---------------------------------------------------------------------------------------------------------
 
 
+def _unanswered() -> QuerySet[Turn]:
+    """Turns that wait for an answer. A given interaction brings its own, and is only on its way into memory."""
+    return Turn.objects.filter(status__in=Turn.WAITING, generator="", origin=Origin.CHAT)
+
+
 def claim(forest_id: int, generator: str) -> tuple[Turn | None, list[tuple[int, str, int]]]:
     """The oldest waiting turn, now ours, or None; and (turn, client id, turns ahead) of those that have just been put in line."""
     with transaction.atomic():
         if Forest.objects.select_for_update().filter(pk=forest_id).first() is None:
             return None, []
-        waiting = list(Turn.objects.in_forest(forest_id).filter(status__in=Turn.WAITING, generator="").order_by("pk"))
+        waiting = list(_unanswered().filter(forest_id=forest_id).order_by("pk"))
         busy = Turn.objects.in_forest(forest_id).exclude(generator="").exists()
         mine = None if busy or not waiting else waiting.pop(0)
         if mine is not None:
@@ -165,7 +172,7 @@ def sweep() -> tuple[list[tuple[int, int, str]], list[int]]:
                 "action": "Try again, keep the part, or drop it.",
             }
             turn.save(update_fields=["status", "generator", "heartbeat_at", "error"])
-        waiting = Turn.objects.filter(status__in=Turn.WAITING, generator="").values_list("forest_id", flat=True).distinct()
+        waiting = _unanswered().values_list("forest_id", flat=True).distinct()
         return [(turn.forest_id, turn.pk, turn.partial) for turn in dead], list(waiting)
 
 

@@ -118,6 +118,12 @@ def test_a_turn_is_claimed_by_one_process_only(forest):
     assert Turn.objects.get(text="two").status == "queued"
 
 
+def test_a_given_interaction_on_its_way_into_memory_is_no_turn_to_answer(forest):
+    Turn.objects.create(forest=forest, client_id="g-1", origin="observed", text="Said elsewhere.", sent_at=timezone.now())
+    assert generation.claim(forest.pk, "one") == (None, [])
+    assert generation.sweep() == ([], [])
+
+
 async def test_a_stopped_answer_keeps_its_part_and_can_be_tried_again(forest, answering, settings):
     settings.OFFLINE_WORDS_PER_SECOND = 4
     turn = await reach(await send(forest, "My kitchen budget is €18,000."), "answering")
