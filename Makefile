@@ -107,7 +107,7 @@ nightly: check test
 	$(PY) manage.py measure_boot
 
 shots: setup $(DONE)/dev browser
-	$(PY) manage.py shots $(ARGS)
+	$(PY) -m tests.e2e.shots $(ARGS)
 
 clean:
 	rm -rf static/build staticfiles frontend/node_modules $(DONE)/page-packages .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

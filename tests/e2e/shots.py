@@ -1,0 +1,113 @@
+"""`make shots`: pictures of the sample forest for docs/screenshots/, light and dark, on a desk and on a phone.
+
+python -m tests.e2e.shots [NAME …]      only pictures whose name begins so
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from arborweb.home import PROJECT
+from tests.arborweb.site import fresh_home
+from tests.e2e.conftest import CHROMIUM, PHONE, WIDE, chromium
+from tests.e2e.stack import Stack
+from tests.e2e.visitor import Visitor, Watch
+
+FOLDER = PROJECT / "docs" / "screenshots"
+ASKED = ("When does Nora leave for Lyon?", "What is our kitchen budget?")
+SETTLED = 700  # milliseconds until slides, fades and fonts have come to rest
+
+
+class Camera:
+    def __init__(self, page: Page, folder: Path, wanted: list[str]) -> None:
+        self.page, self.folder, self.wanted = page, folder, wanted
+
+    def wants(self, name: str) -> bool:
+        return not self.wanted or any(name.startswith(part) for part in self.wanted)
+
+    def take(self, name: str) -> None:
+        """In both themes. A picture is of the page at rest."""
+        if not self.wants(name):
+            return
+        for scheme in ("light", "dark"):
+            self.page.emulate_media(color_scheme=scheme)
+            self.page.mouse.move(2, 2)
+            self.page.wait_for_timeout(SETTLED)
+            self.page.screenshot(path=self.folder / f"{name}-{scheme}.png")
+            print(f"{name}-{scheme}.png", flush=True)
+
+
+def desk(visitor: Visitor, camera: Camera) -> int:
+    """The pictures at 1440 × 900; the sample forest they are of."""
+    page = visitor.page
+    camera.take("first-visit")
+    page.get_by_test_id("sample").click()
+    expect(page.get_by_test_id("counts")).to_contain_text("4 topics", timeout=120_000)
+    visitor.ready()
+    forest = int(page.url.split("/forests/")[1].split("/")[0])
+    for text in ASKED:
+        visitor.say(text, refined=True)
+    camera.take("chat")
+    page.get_by_test_id("turn").last.get_by_test_id("why").click()
+    camera.take("trace")
+    page.get_by_test_id("turn").last.get_by_test_id("chip").first.click()
+    expect(page.get_by_test_id("timeline")).to_be_visible()
+    camera.take("revision")
+    states = visitor.api("GET", f"forests/{forest}/states/")["results"]
+    chosen = next(row["id"] for row in states if row["list"] == 12)
+    visitor.open(forest, f"#state={chosen}&tab=state")
+    page.get_by_test_id("fit").click()
+    camera.take("forest")
+    page.get_by_test_id("drawing-tree").click()
+    page.get_by_test_id("fit").click()
+    camera.take("tree")
+    return forest
+
+
+def pocket(visitor: Visitor, camera: Camera, forest: int) -> None:
+    """The pictures at 390 × 844."""
+    page = visitor.page
+    visitor.open(forest)
+    camera.take("phone-chat")
+    page.get_by_test_id("phone-forest").tap()
+    last = visitor.api("GET", f"forests/{forest}/")["active_state"]
+    page.wait_for_timeout(SETTLED)
+    place, box = visitor.forest("(view, box, id) => view.placeOf(id)", last), page.get_by_test_id("forest").bounding_box()
+    assert box is not None
+    page.touchscreen.tap(box["x"] + place["x"], box["y"] + place["y"])
+    expect(page.get_by_test_id("peek")).to_be_visible()
+    camera.take("phone-forest")
+    page.get_by_test_id("peek").get_by_role("button", name="Open").tap()
+    page.get_by_test_id("tab-why").tap()
+    camera.take("phone-details")
+
+
+def person(browser: Browser, stack: Stack, **look: object) -> Visitor:
+    return Visitor(stack, browser.new_context(locale="en-GB", timezone_id="Europe/Vienna", **look), Watch())  # type: ignore[arg-type]
+
+
+def run(wanted: list[str], report: Callable[[str], None] = print) -> None:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with fresh_home() as home, sync_playwright() as playwright:
+        stack = Stack(home, OFFLINE_WORDS_PER_SECOND="0")
+        try:
+            stack.wait_until_ready()
+            browser = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM)
+            visitor = person(browser, stack, viewport=WIDE)
+            visitor.sign_in()
+            forest = desk(visitor, Camera(visitor.page, FOLDER, wanted))
+            phone = person(browser, stack, viewport=PHONE, has_touch=True, is_mobile=True, device_scale_factor=2, storage_state=visitor.context.storage_state())
+            pocket(phone, Camera(phone.page, FOLDER, wanted), forest)
+            for said in (*visitor.watch.complaints(), *phone.watch.complaints()):
+                report(f"The browser complained: {said}")
+            browser.close()
+        finally:
+            stack.stop()
+
+
+if __name__ == "__main__":
+    run(sys.argv[1:])
