@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import LoginView
+from django.db import connection, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -13,6 +14,8 @@ from sesame.views import LoginView as SesameLoginView
 
 from arborweb import health
 from memory.models import Forest
+
+_LINK_LOCK = 0x41_72_62_6C  # any number, the same in every process
 
 
 @never_cache
@@ -35,8 +38,13 @@ class SignIn(LoginView):
 class SignInLink(SesameLoginView):
     """By a link that works once. The redirect takes its token out of the address bar."""
 
+    http_method_names = ["get"]  # a preview of the link (HEAD) doesn't use it up
+
     def get(self, request: HttpRequest) -> HttpResponseBase:
-        response = super().get(request)
+        with transaction.atomic(), connection.cursor() as cursor:
+            # One after the other: two at once would both find the link unused.
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LINK_LOCK])
+            response = super().get(request)
         response["Cache-Control"] = "no-store"
         response["Referrer-Policy"] = "no-referrer"
         return response

@@ -1,9 +1,12 @@
 """Signing in, the errors a person can meet, and what every page promises."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connections
 from django.test import Client
 
 from memory.actions.sign_in_link import first_person, sign_in_link
@@ -47,6 +50,28 @@ def test_a_link_works_once_and_then_says_where_to_get_another(client, ines):
     assert again.status_code == 403
     assert b"manage.py sign_in_link" in again.content
     assert client.get(link)["location"] == "/", "who is signed in just goes on"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_link_opened_many_times_at_once_signs_in_once(ines):
+    link = sign_in_link(ADDRESS, ines).removeprefix(ADDRESS)
+    start = Barrier(8)
+
+    def opened(_: int) -> int:
+        start.wait()
+        try:
+            return Client().get(link).status_code
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sorted(threads.map(opened, range(8))) == [302, *[403] * 7]
+
+
+def test_looking_at_a_link_does_not_use_it_up(client, ines):
+    link = sign_in_link(ADDRESS, ines).removeprefix(ADDRESS)
+    assert Client().head(link).status_code == 405
+    assert client.get(link).status_code == 302
 
 
 def test_the_first_person_is_made_once_and_has_no_password(db):
