@@ -93,7 +93,7 @@ check: $(DONE)/dev $(DONE)/page-packages
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
-	@git ls-files -z '*.py' '*.ts' '*.css' '*.html' ':!*.d.ts' | xargs -0 wc -l | awk '$$2 != "total" && $$1 > $(LINES) { print $$2 " has " $$1 " lines, more than $(LINES): split it."; long = 1 } END { exit long }'
+	@git ls-files -z '*.py' '*.ts' '*.css' '*.html' ':!*.d.ts' ':!*/migrations/*' | xargs -0 wc -l | awk '$$2 != "total" && $$1 > $(LINES) { print $$2 " has " $$1 " lines, more than $(LINES): split it."; long = 1 } END { exit long }'
 	cd frontend && $(NODE) npx tsc --noEmit
 
 # With a real model behind an OpenAI-compatible endpoint: OPENAI_BASE_URL=… make check-llm
