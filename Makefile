@@ -10,14 +10,14 @@ PAGE := static/build/app.js
 PAGE_SOURCES := $(shell find frontend/src -type f 2>/dev/null) $(wildcard frontend/*.json frontend/*.ts frontend/.npmrc)
 LINES := 600
 
-.PHONY: help setup run test test-python test-page test-browser check check-llm bench nightly shots browser clean
+.PHONY: help setup run test test-python test-page test-browser check bench nightly shots browser clean
 
 help:
 	@echo "make run      install what is missing, then run ArborWeb on http://127.0.0.1:8000 (PORT=…)"
 	@echo "make setup    install only: packages, the page, the embedding model"
 	@echo "make test     every test: Python, the page's, the browser's"
 	@echo "make check    style, types, imports, file lengths"
-	@echo "make bench    a benchmark: make bench ARGS=\"locomo --data PATH …\""
+	@echo "make bench    latency in a large forest, measured into docs/measurements.md"
 	@echo "make nightly  check, test, and the measurements of docs/measurements.md"
 
 setup: $(DONE)/packages $(PAGE) $(MODEL)
@@ -96,14 +96,11 @@ check: $(DONE)/dev $(DONE)/page-packages
 	@git ls-files -z '*.py' '*.ts' '*.css' '*.html' ':!*.d.ts' ':!*/migrations/*' | xargs -0 wc -l | awk '$$2 != "total" && $$1 > $(LINES) { print $$2 " has " $$1 " lines, more than $(LINES): split it."; long = 1 } END { exit long }'
 	cd frontend && $(NODE) npx tsc --noEmit
 
-# With a real model behind an OpenAI-compatible endpoint: OPENAI_BASE_URL=… make check-llm
-check-llm: setup $(DONE)/dev
-	$(PY) manage.py check_llm $(ARGS)
-
+# Figures of this machine, into docs/measurements.md.
 bench: setup
-	$(PY) manage.py bench $(ARGS)
+	$(PY) manage.py measure_latency $(ARGS)
 
-nightly: check test
+nightly: check test bench
 	$(PY) manage.py measure_boot
 
 shots: setup $(DONE)/dev browser

@@ -11,6 +11,7 @@ from django.db.migrations.executor import MigrationExecutor
 from arborweb import supervisor
 from arborweb.home import ServiceError
 from memory.actions.sign_in_link import first_person, sign_in_link
+from memory.llm.build_model import is_built
 
 
 class Command(BaseCommand):
@@ -26,7 +27,12 @@ class Command(BaseCommand):
 def missing() -> list[str]:
     """What `make setup` builds and isn't there: without it ArborWeb runs, but not as it should."""
     page = settings.BASE_DIR / "static" / "build" / "app.js"
-    return [] if page.exists() else ["The page is not built, so only the interfaces work. Run `make setup`, then start again."]
+    gaps = []
+    if not page.exists():
+        gaps.append("The page is not built, so only the interfaces work. Run `make setup`, then start again.")
+    if not is_built(settings.MODEL_DIR):
+        gaps.append("The embedding model is not built, so no turn can be placed. Run `make setup`, then start again.")
+    return gaps
 
 
 def migrate() -> None:
