@@ -105,6 +105,20 @@ function monthsOf(days: readonly DayLine[]): DayLine[] {
   return days.filter((day, i) => i === 0 || monthOf(day.time) !== monthOf(days[i - 1].time));
 }
 
+/** Characters of a name in the tree drawing. */
+const LONGEST = 40;
+const cut = (label: string): string => (label.length > LONGEST ? `${label.slice(0, LONGEST - 1).trimEnd()}…` : label);
+
+/** More states than this are dots too small to keep clear of. */
+const SPARSE = 1_000;
+
+/** What names in the tree drawing keep clear of where they can: the nodes. */
+function nodeBoxes(frame: Frame): Box[] {
+  const { scene, xs, ys, radius } = frame;
+  if (scene.states.length > SPARSE) return [];
+  return scene.states.filter((s) => s.parent >= 0 && inView(frame, ys[s.index])).map(({ index: i }) => ({ x0: xs[i] - radius, y0: ys[i] - radius, x1: xs[i] + radius, y1: ys[i] + radius }));
+}
+
 /** Trees larger than this say how many states they have. */
 const COUNTED = 60;
 
@@ -132,10 +146,12 @@ export function namesOf(frame: Frame, marks: Marks, stems: readonly Stem[] | nul
   if (frame.mode === 'tree') {
     for (const index of [marks.selected, ...marks.glows.keys()]) {
       const state = scene.states[index];
-      if (state && state.parent >= 0) wish(state, 1e6, '', state.row.label.slice(0, 40));
+      if (state && state.parent >= 0) wish(state, 1e6, '', cut(state.row.label));
     }
   }
-  const boxes = (stems ?? []).filter((s) => !s.twig).map((s): Box => ({ x0: s.x - 4, y0: frame.yOf(0) + s.y0 + 14, x1: s.x + 4, y1: frame.yOf(0) + s.y1 }));
-  const placed = placeNames(names, stations, boxes, frame.strip.x, frame.mode === 'stems' ? TWIG + 6 : stationRadius(frame) + 6, frame.mode === 'tree' ? [22, 40] : []);
+  const boxes = stems
+    ? stems.filter((s) => !s.twig).map((s): Box => ({ x0: s.x - 4, y0: frame.yOf(0) + s.y0 + 14, x1: s.x + 4, y1: frame.yOf(0) + s.y1 }))
+    : nodeBoxes(frame);
+  const placed = placeNames(names, stations, boxes, frame.strip.x, frame.mode === 'stems' ? TWIG + 6 : stationRadius(frame) + 6, frame.mode === 'tree' ? [16, 22, 40] : []);
   return [...placed.values()].map(({ key, x, y }) => ({ key: String(scene.states[key].row.id), x, y: Math.max(y, SPACING / 2), ...(words.get(key) as { bold: string; text: string }) }));
 }
