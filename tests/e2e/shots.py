@@ -18,7 +18,7 @@ from tests.e2e.stack import Stack
 from tests.e2e.visitor import Visitor, Watch
 
 FOLDER = PROJECT / "docs" / "screenshots"
-ASKED = ("When does Nora leave for Lyon?", "What is our kitchen budget?")
+ASKED = ("What is the departure date of the Lyon exchange?", "What is our kitchen budget?")
 SETTLED = 700  # milliseconds until slides, fades and fonts have come to rest
 
 
