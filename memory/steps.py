@@ -80,6 +80,7 @@ def localize_turn(turn: Turn) -> Place:
     elif turn.asked_parent_id is not None:
         place = given(place, InteractionState.objects.in_forest(forest).get(pk=turn.asked_parent_id))
     with transaction.atomic():
+        write.lock(turn.forest_id)
         write.save_decision(turn, place.decision)
         Turn.objects.filter(pk=turn.pk, generator=turn.generator, status__in=Turn.WAITING).update(status=Turn.Status.LOCALIZED)
     return place
@@ -215,6 +216,7 @@ def assemble_turn(turn: Turn, place: Place) -> Evidenced:
     request = answer_messages(context, turn.text, turn.sent_at, forest.time_zone)
     digest = hashlib.sha256(json.dumps(request.messages, ensure_ascii=False).encode()).hexdigest()
     with transaction.atomic():
+        write.lock(turn.forest_id)
         write.save_context(turn, context, request.messages, digest, request.instructions_tokens, request.input_tokens)
         Turn.objects.filter(pk=turn.pk, generator=turn.generator).exclude(generator="").update(status=Turn.Status.ANSWERING)
     return Evidenced(context, pool, request, forest.time_zone, 1000 * (time.perf_counter() - started))

@@ -8,14 +8,16 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from memory import messages, present, steps
 from memory.actions.send_turn import check_text
-from memory.errors import invalid, unknown_state
+from memory.errors import conflict, invalid, unknown_state
 from memory.models import Forest, InteractionState, Turn
 from memory.models.forest import Origin
+from memory.store.write import lock
 
 Told = Callable[[dict[str, Any]], None]
 
@@ -52,26 +54,30 @@ def observe_one(forest: Forest, given: Mapping[str, Any], origin: str = Origin.O
     client_id = str(given.get("id") or uuid.uuid4().hex)
     if len(client_id) > 200:
         raise invalid("An id has at most 200 characters.", fields={"id": ["Too long."]})
-    known = InteractionState.objects.in_forest(forest).filter(turn__client_id=client_id).select_related("turn__decision").first()
-    if known is not None:
-        return _result(forest, client_id, known, started)
+    with transaction.atomic():
+        forest = lock(forest.pk)  # what it finds can't be deleted before it is written, and one given at the same time comes before or after it
+        known = InteractionState.objects.in_forest(forest).filter(turn__client_id=client_id).select_related("turn__decision").first()
+        state = known or _take_in(forest, client_id, given, origin)
+    if tell and known is None:
+        _, added = present.committed(state.pk)
+        messages.publish(forest.pk, state.turn_id, "state.added", added)
+    return _result(forest, client_id, state, started)
+
+
+def _take_in(forest: Forest, client_id: str, given: Mapping[str, Any], origin: str) -> InteractionState:
     user = check_text(str(given.get("user") or ""), "user")
     assistant = check_text(str(given.get("assistant") or ""), "assistant", required=False)
     sent_at = parse_time(given.get("time"))
     parent = _parent(forest, given.get("parent"))
     if parent is not None and given.get("new_root"):
         raise invalid("An interaction has either a parent or a new root.", fields={"new_root": ["Not together with parent."]})
-    forest.refresh_from_db()
     place = steps.localize_text(forest, user, sent_at)
     if parent is not None or given.get("new_root"):
         place = steps.given(place, parent)
     turn, _ = Turn.objects.get_or_create(forest=forest, client_id=client_id, defaults={"origin": origin, "text": user, "sent_at": sent_at})
-    state = steps.commit(turn, place, assistant, generator="")
-    result = _result(forest, client_id, state, started)
-    if tell:
-        _, added = present.committed(state.pk)
-        messages.publish(forest.pk, turn.pk, "state.added", added)
-    return result
+    if turn.origin == Origin.CHAT:
+        raise conflict("This id is that of a turn that isn't answered yet.", "Give the interaction an id of its own.")
+    return steps.commit(turn, place, assistant, generator="")
 
 
 def _parent(forest: Forest, given: Any) -> InteractionState | None:
@@ -79,7 +85,7 @@ def _parent(forest: Forest, given: Any) -> InteractionState | None:
         return None
     states = InteractionState.objects.in_forest(forest)
     found = states.filter(turn__client_id=str(given)).first()
-    if found is None and str(given).isdigit():
+    if found is None and str(given).isdecimal():
         found = states.filter(pk=int(given)).first()
     if found is None:
         raise unknown_state()

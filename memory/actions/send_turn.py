@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from memory.errors import Refused, invalid, unknown_state
+from memory.errors import Refused, invalid, unknown_forest, unknown_state
 from memory.models import Forest, InteractionState, Turn
 
 
@@ -60,6 +60,9 @@ def send_turn(forest: Forest, text: str, *, client_id: str | None = None, parent
                 asked_new_root=new_root,
                 sent_at=timezone.now(),
             )
-    except IntegrityError:  # the same client id from another tab, a moment ago
-        return Turn.objects.in_forest(forest).get(client_id=client_id), False
+    except IntegrityError:  # the same client id from another tab, or the parent or forest deleted, a moment ago
+        known = Turn.objects.in_forest(forest).filter(client_id=client_id).first()
+        if known is None:
+            raise (unknown_state() if asked else unknown_forest()) from None
+        return known, False
     return turn, True

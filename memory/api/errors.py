@@ -16,6 +16,7 @@ from rest_framework.views import set_rollback
 
 from memory import errors
 from memory.errors import Refused
+from memory.models import Forest, InteractionState, Turn
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +60,12 @@ def refusal(error: Exception) -> Refused | None:
             return Refused("invalid", "This can't be done here.", "Look the method up at /api/docs/.", 405)
         case exceptions.NotFound() | Http404():
             return errors.not_found()
+        case Forest.DoesNotExist():  # these were there a moment ago and were deleted meanwhile
+            return errors.unknown_forest()
+        case Turn.DoesNotExist():
+            return errors.unknown_turn()
+        case InteractionState.DoesNotExist():
+            return errors.unknown_state()
         case RequestDataTooBig():
             return errors.too_large("The request is too large.")
         case OperationalError() | InterfaceError():  # psycopg's and its pool's time-out are wrapped in these

@@ -50,6 +50,11 @@ class RoughCommit:
     seq: int = 0
 
 
+def lock(forest_id: int) -> Forest:
+    """The forest's row, locked: the first lock of whatever writes rows of a turn, or it and a deletion would wait for each other."""
+    return Forest.objects.select_for_update().get(pk=forest_id)
+
+
 def save_decision(turn: Turn, decision: Decision) -> RoutingDecision:
     """Keep where a turn goes and why, as soon as that is known: the page shows it while the answer is written."""
     row, _ = RoutingDecision.objects.update_or_create(
@@ -109,7 +114,7 @@ def commit_rough(turn: Turn, decision: Decision, rough: RoughCommit, generator: 
     `generator` is who may write it: the process that answers the turn, nobody (empty) for a given interaction or a kept part. Raises TurnTakenError, ParentGoneError.
     """
     with transaction.atomic():
-        forest = Forest.objects.select_for_update().get(pk=turn.forest_id)
+        forest = lock(turn.forest_id)
         turn.refresh_from_db(fields=["status", "generator"])
         done = InteractionState.objects.filter(turn=turn).first()
         if done is not None:

@@ -4,7 +4,7 @@ import pytest
 from django.db import OperationalError
 
 from memory.api import base
-from memory.models import Turn
+from memory.models import Forest, Turn
 from tests.forests import plant
 
 pytestmark = pytest.mark.django_db
@@ -96,6 +96,17 @@ def test_database_down_is_503_without_details(as_ines, monkeypatch):
     answer = as_ines.ask("GET", "forests/1/")
     error(answer, 503, "unavailable")
     assert "secret-host" not in answer.content.decode()
+
+
+def test_what_was_deleted_a_moment_ago_does_not_exist(as_ines, turns, monkeypatch):
+    path = turns.replace("turns", "observe")
+    given = {"interactions": [{"user": "Hi", "time": "2026-03-01T10:00:00Z"}]}
+    monkeypatch.setattr("memory.api.forests.observe", lambda forest, interactions: Forest.objects.get(pk=0))
+    error(as_ines.ask("POST", path, given), 404, "unknown_forest")
+    monkeypatch.undo()
+    for parent in ("²", "9" * 30, "none"):
+        given["interactions"][0]["parent"] = parent
+        error(as_ines.ask("POST", path, given), 404, "unknown_state")
 
 
 def test_unknown_time_zone(as_ines):
