@@ -78,6 +78,16 @@ def _runs(pid: int) -> bool:
     return True
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup, django_db_blocker) -> Iterator[None]:
+    """The test database; before it is dropped, sessions that threads of asynchronous tests still hold are ended."""
+    yield
+    from django.db import connection
+
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+
+
 @pytest.fixture
 def ines(db, django_user_model):
     """Inês, who owns the forests of most tests."""

@@ -209,11 +209,12 @@ async def test_numbering_that_began_anew_is_not_taken_for_old(forest, signed_in)
     await page.disconnect()
 
 
-async def test_cancel_marks_the_turn(forest, signed_in):
+async def test_cancel_marks_the_turn_and_tells_every_page(forest, signed_in):
     turn = await in_thread(wait, forest, "Hello")
     page = await Page(forest.pk, signed_in).open()
     await page.send_json_to({"type": "turn.cancel", "turn": turn.pk})
-    assert await page.receive_nothing(timeout=0.3)
+    told = await page.receive_json_from()
+    assert (told["type"], told["turn"], told["error"]["code"]) == ("turn.cancelled", turn.pk, "cancelled")
     await in_thread(turn.refresh_from_db)
     assert turn.status == "cancelled"
     await page.disconnect()
