@@ -170,7 +170,7 @@ def _why(query: Query, method: Method, winner: Candidate, runner_up: Candidate |
         return f"Begins a new topic: no path is close enough to it.{rival}"
     verb = "Continues" if winner.active else "Returns to"
     reasons = _reasons(query, winner, runner_up, branch)
-    return f"{verb} {place}. {reasons}{rival}"
+    return f"{verb} {place}{'' if place.endswith('…') else '.'} {reasons}{rival}"
 
 
 def _reasons(query: Query, winner: Candidate, runner_up: Candidate | None, branch: Branch | None) -> str:

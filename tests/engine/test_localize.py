@@ -47,6 +47,13 @@ def test_an_input_goes_to_the_branch_that_is_nearest_at_its_tip() -> None:
     assert "“wall”" in decision.why
 
 
+def test_a_place_cut_short_ends_its_sentence() -> None:
+    long = replace(HOOD, user="Which extractor hood fits under the beam " + "of the old kitchen wall " * 5)
+    decision = localize.localize(asked("Is the hood loud, and the wall by the window?"), recalled((KITCHEN, 0.5), (long, 0.7), (BREAD, 0.1)), CALIBRATION)
+    assert "… " in decision.why
+    assert "…." not in decision.why
+
+
 def test_an_input_near_nothing_begins_a_new_root() -> None:
     decision = localize.localize(asked("Who painted the Night Watch?"), recalled((HOOD, 0.02), (BREAD, 0.01)), CALIBRATION)
     assert (decision.method, decision.parent, decision.root) == ("new_root", None, None)
