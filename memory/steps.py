@@ -19,6 +19,7 @@ from django.conf import settings
 from django.db import transaction
 
 from memory.engine import assemble as assembly
+from memory.engine import commit as extracting
 from memory.engine import compute, localize, query, recall, terms, text
 from memory.engine.extract.events import canonical
 from memory.engine.forest import Channel, Context, Decision, Hit, Pool, Recall, Recalled
@@ -27,9 +28,10 @@ from memory.errors import conflict
 from memory.llm.calibration import calibration
 from memory.llm.embed import embedder
 from memory.llm.interface import get_model
+from memory.llm.offline import OfflineModel
 from memory.llm.prompts.answer import AnswerRequest, answer_messages
 from memory.llm.tokens import count
-from memory.models import Forest, InteractionState, PostingKind, Profile, Turn
+from memory.models import ContextTrace, Forest, InteractionState, PostingKind, Profile, Turn
 from memory.models.forest import Origin
 from memory.store import evidence, read, refine, write
 from memory.store import recall as channels
@@ -261,6 +263,7 @@ def commit(
         trust=InteractionState.Trust.IMPORTED if turn.origin == Origin.IMPORTED else InteractionState.Trust.OWNER,
         input_tokens=evidenced.context.tokens + evidenced.request.instructions_tokens + evidenced.request.input_tokens if evidenced else 0,
         output_tokens=count(answer) if evidenced else 0,
+        answered_by=get_model().name if turn.origin == Origin.CHAT else "",
         seq=seq,
     )
     with transaction.atomic():
@@ -290,6 +293,7 @@ def plan_refinement(forest_id: int, state_id: int) -> refine.Plan:
     state, before = path[-1], path[:-1]
     model = get_model()
     extraction = model.extract(state, before, zone=forest.time_zone, topic=state.topic)
+    extraction = extracting.without_recalled(extraction, _shown(state_id), quotes_only=_quotes_only(state_id))
     keyed: dict[tuple[str, int], str] = {
         ("branch", 0): text.branch_text(extraction.topic or state.topic, extraction.path_summary, extraction.node_summary, extraction.entities)
     }
@@ -310,6 +314,17 @@ def plan_refinement(forest_id: int, state_id: int) -> refine.Plan:
         entity_terms={name: number for name, number in names.items() if name},
         milliseconds=1000 * (time.perf_counter() - started),
     )
+
+
+def _shown(state_id: int) -> list[str]:
+    """The texts of other turns that the model was shown for this one: what its answer repeats of them is not new."""
+    context = ContextTrace.objects.filter(turn__state=state_id).only("blocks").first()
+    return [item["text"] for block in context.blocks for item in block["items"]] if context else []
+
+
+def _quotes_only(state_id: int) -> bool:
+    """Whether the answer can only be quotation: the offline engine makes nothing of its own."""
+    return Turn.objects.filter(state=state_id, answered_by=OfflineModel.name).exists()
 
 
 async def settle(turn: Turn) -> None:

@@ -10,13 +10,14 @@ from urllib.parse import urlsplit, urlunsplit
 import pytest
 from django.db import connection
 
-from memory import steps
+from memory import generation, steps
 from memory.actions import refine
 from memory.actions.create_forest import create_forest
 from memory.actions.observe import observe
 from memory.actions.publish_outbox import publish_outbox
+from memory.actions.send_turn import send_turn
 from memory.llm.offline import OfflineModel
-from memory.models import EVIDENCE_MODELS, AtomicFact, InteractionState, Lease, Outbox, Posting, Revision, StateVector, Topic, Turn
+from memory.models import EVIDENCE_MODELS, Artifact, AtomicFact, InteractionState, Lease, Outbox, Posting, Revision, StateVector, Topic, Turn
 from memory.store import refine as store
 from memory.turn import recall
 
@@ -168,3 +169,23 @@ def test_the_outbox_keeps_what_the_broker_does_not_take(transactional_db, forest
     assert Outbox.objects.in_forest(forest).count() == 1
     assert publish_outbox() == 1
     assert not Outbox.objects.in_forest(forest).exists()
+
+
+def test_what_an_answer_repeats_from_memory_is_not_learned_again(forest):
+    """The offline engine lists what it remembers; a list like that is no list the assistant made (W5)."""
+    observe(forest, KITCHEN)
+    refine.drain(forest.pk)
+    turn, _ = send_turn(forest, "What do you remember of the kitchen budget and of Nora?")
+    generation.claim(forest.pk, "here")
+    turn.refresh_from_db()
+    place = steps.localize_turn(turn)
+    evidenced = steps.assemble_turn(turn, place)
+    answer = "Here is what I have:\n\n1. The kitchen budget is €21,500 now.\n2. My sister Nora lives in Lyon.\n3. Ask her about tiles."
+    state = steps.commit(turn, place, answer, generator="here", evidenced=evidenced)
+    refine.drain(forest.pk)
+    assert not Artifact.objects.in_forest(forest).filter(state=state).exists()
+    # Answered by a model, only what memory had not told it is new.
+    Turn.objects.filter(pk=turn.pk).update(answered_by="some-model")
+    InteractionState.objects.filter(pk=state.pk).update(refined_at=None, refined_by="")
+    refine.drain(forest.pk)
+    assert [artifact.item_text for artifact in Artifact.objects.in_forest(forest).filter(state=state)] == ["Ask her about tiles."]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from memory.engine.extract import artifacts, events, facts, states, summary
 from memory.engine.extract.facts import Fact
@@ -10,6 +12,8 @@ from memory.engine.forest import Extraction, Interaction, Proposal
 
 # Part of every refined state: a state refined under another version may be refined again (W3).
 EXTRACTORS = "rules-1"
+
+_MARKS = re.compile(r"[*_`#>“”\"]+")
 
 
 def extract(interaction: Interaction, path: Sequence[Interaction], zone: str = "UTC", topic: str = "") -> Extraction:
@@ -30,6 +34,25 @@ def extract(interaction: Interaction, path: Sequence[Interaction], zone: str = "
         topic_variants=variants,
         proposals=_proposals(interaction, found, zone),
     )
+
+
+def without_recalled(extraction: Extraction, shown: Sequence[str], *, quotes_only: bool = False) -> Extraction:
+    """The extraction less the artifacts that only repeat what the answer was shown (W5): a list of remembered things is not a new list.
+
+    `shown` are the texts of the evidence; `quotes_only` says that the answer is quotation throughout, as the offline engine's are.
+    """
+    known = [plain(text) for text in shown]
+    kept = tuple(
+        proposal
+        for proposal in extraction.proposals
+        if proposal.kind != "artifact" or not (quotes_only or any(plain(str(proposal.fields.get("item_text", proposal.text))) in text for text in known))
+    )
+    return replace(extraction, proposals=kept)
+
+
+def plain(text: str) -> str:
+    """A text without Markdown marks, case and blanks, to be looked for in another."""
+    return " ".join(_MARKS.sub(" ", text).casefold().split())
 
 
 def topic_of(interaction: Interaction, path: Sequence[Interaction]) -> tuple[str, tuple[str, ...]]:

@@ -85,6 +85,7 @@ class Turn(InForest):
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     attempt = models.PositiveIntegerField(default=0)
     error = models.JSONField(null=True, blank=True)
+    answered_by = models.CharField(max_length=200, blank=True, help_text="The model that answered; empty for a given interaction.")
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
     timings = models.JSONField(default=dict, blank=True)

@@ -47,6 +47,7 @@ class RoughCommit:
     timings: Mapping[str, float] = field(default_factory=dict)
     input_tokens: int = 0
     output_tokens: int = 0
+    answered_by: str = ""
     seq: int = 0
 
 
@@ -111,7 +112,8 @@ def save_context(turn: Turn, context: Context, messages: list[dict[str, str]], m
 def commit_rough(turn: Turn, decision: Decision, rough: RoughCommit, generator: str = "") -> InteractionState:
     """Write one completed turn as an interaction state under `decision.parent`, or as a new root; the same state again when it was written before.
 
-    `generator` is who may write it: the process that answers the turn, nobody (empty) for a given interaction or a kept part. Raises TurnTakenError, ParentGoneError.
+    `generator` is who may write it: the process that answers the turn, nobody (empty) for a given interaction or a kept part.
+    Raises TurnTakenError, ParentGoneError.
     """
     with transaction.atomic():
         forest = lock(turn.forest_id)
@@ -140,7 +142,7 @@ def commit_rough(turn: Turn, decision: Decision, rough: RoughCommit, generator: 
         turn.answered_at = timezone.now()
         turn.error, turn.seq = None, rough.seq
         turn.timings = {**turn.timings, **rough.timings}
-        turn.input_tokens, turn.output_tokens = rough.input_tokens, rough.output_tokens
+        turn.input_tokens, turn.output_tokens, turn.answered_by = rough.input_tokens, rough.output_tokens, rough.answered_by
         turn.save()
         forest.active_state = state
         forest.version += 1
