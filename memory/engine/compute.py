@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from zoneinfo import ZoneInfo
@@ -18,6 +18,7 @@ from memory.engine.extract import events as acts
 from memory.engine.extract import values
 from memory.engine.forest import Computed, Evidence, Found
 from memory.engine.query import Query
+from memory.engine.text import one_line
 
 ROWS_TOLD = 12
 
@@ -31,6 +32,7 @@ _ASKING = frozenset(
     may june july august september october november december monday tuesday wednesday thursday friday saturday sunday morning afternoon evening
     yesterday today tomorrow""".split()
 )
+LONGEST = 500  # characters that are read as a question: what is pasted behind it isn't asked
 _MONEY_QUESTION = re.compile(r"\bhow much\b.*\b(?:spen[dt]|pa(?:y|id)|cost|money)\b|\b(?:spen[dt]|paid)\b.*\b(?:total|altogether)\b", re.IGNORECASE)
 _TIMES_QUESTION = re.compile(r"\bhow often\b|\bhow many times\b", re.IGNORECASE)
 _UNIT_QUESTION = re.compile(
@@ -74,6 +76,7 @@ def compute(query: Query, found: Sequence[Found], now: datetime, zone: str) -> l
 
     `now` is when the question is asked, `zone` the IANA zone in which days are told apart.
     """
+    query = replace(query, text=one_line(query.text)[:LONGEST])
     evidence = [each.evidence for each in found if each.evidence.status == "current" or each.evidence.pinned]
     events = [item for item in evidence if item.kind == "event"]
     counted = _within(query, _distinct([item for item in events if item.asserted and item.fields.get("countable", True) and _matches(query, item)]))

@@ -200,6 +200,7 @@ _AGO_ELSEWHERE = (
 )
 _UNITS = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1)}
 
+_LONG = 4_000  # characters that are looked through for times: a whole almanac is nobody's return
 Resolver = Callable[[re.Match[str], datetime, ZoneInfo], tuple[datetime, datetime] | None]
 
 
@@ -374,13 +375,19 @@ def windows(text: str, at: datetime, zone: str) -> Iterator[Window]:
         raise ValueError("A time without a zone can't be related to a day; pass an aware datetime.")
     area = ZoneInfo(zone)
     local = at.astimezone(area)
-    folded = " ".join(fold(text).split())
-    found: list[tuple[int, int, Window]] = []
+    folded = " ".join(fold(text[:_LONG]).split())
+    found: dict[int, Window] = {}
+    taken = bytearray(len(folded))  # 1 where a mention stands already
     for pattern, resolve in _RULES:
         for match in pattern.finditer(folded):
-            if any(match.start() < end and start < match.end() for start, end, _ in found):
+            start, end = match.span()
+            if 1 in taken[start:end]:
                 continue
-            span = resolve(match, local, area)
+            try:
+                span = resolve(match, local, area)
+            except (ValueError, OverflowError):  # beyond the calendar: “March 0000”, “in December 9999”, the day before the first
+                continue
             if span is not None:
-                found.append((match.start(), match.end(), Window(*span, match.group())))
-    yield from (window for _, _, window in sorted(found, key=lambda entry: entry[0]))
+                found[start] = Window(*span, match.group())
+                taken[start:end] = b"\1" * (end - start)
+    yield from (window for _, window in sorted(found.items()))

@@ -207,7 +207,7 @@ _QUANTITY = re.compile(
     rf"(?P<sign>[€$£¥])\s?(?P<money>\d[\d,.'\u00a0\u202f]*\d|\d)(?P<kilo>k)?|(?<![\d,.])(?P<amount>\d[\d,.]*\d|\d)\s?(?P<unit>{_UNITS}|[€£¥])(?!\w)",
     re.IGNORECASE,
 )
-_PRODUCT = re.compile(r"(?<![A-Za-z0-9_@/.])(?:[A-Za-z]+\d[A-Za-z0-9-]*|[a-z]+[A-Z][A-Za-z0-9]+|[A-Z][a-z]+[A-Z][A-Za-z0-9]*|\d+[A-Z]{2,}[A-Za-z0-9]*)")
+_PRODUCT = re.compile(r"(?<![A-Za-z\d_@/.])(?:[A-Za-z]+\d[A-Za-z0-9-]*|[a-z]+[A-Z][A-Za-z0-9]+|[A-Z][a-z]+[A-Z][A-Za-z0-9]*|\d+[A-Z]{2,}[A-Za-z0-9]*)")
 _HANDLE = re.compile(
     r"(?<!\w)[@#][^\W\d]\w{1,40}|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{0,64}\w|(?<![\w.-])(?:https?://)?(?:www\.)?([a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|dev|ai|co|eu|de|fr|uk))\b",
     re.IGNORECASE,

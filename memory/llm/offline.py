@@ -28,7 +28,8 @@ class OfflineModel:
         self, messages: Sequence[Message], context: Context, query: Query, decision: Decision, pool: Pool, *, now: datetime, zone: str
     ) -> AsyncIterator[str]:
         """Word by word at settings.OFFLINE_WORDS_PER_SECOND (0 = at once); the answer is composed from `context` and `pool`, `messages` aren't read."""
-        text = answer.compose(query, decision, context, pool, now=now, zone=zone)
+        # Off the event loop: reading a long path takes seconds, in which no answer of this process would show a sign of life.
+        text = await asyncio.to_thread(answer.compose, query, decision, context, pool, now=now, zone=zone)
         pace = settings.OFFLINE_WORDS_PER_SECOND
         if pace <= 0:
             yield text

@@ -14,7 +14,7 @@ Mood = Literal["stated", "planned", "supposed", "asked", "requested"]
 # Text that is quoted or pasted is not the user speaking: code, quotations, recalled context, reasoning (W5).
 _NOT_SAID = re.compile(
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(memory|think|thinking|reasoning|context|DataContext|ConversationHistory|\w*Evidence)\b[^>]*>.*?(?:</\1>|\Z)"
-    r"|^## ?(?:ConversationHistory|SupplementalEvidence|DataContext|\w+Evidence)\b.*?(?=\n\n|\Z)|^\s*>.*?$",
+    r"|^## ?(?:ConversationHistory|SupplementalEvidence|DataContext|\w+Evidence)\b.*?(?=\n\n|\Z)|^[^\S\n]*>.*?$",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
 _LIST_MARK = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
