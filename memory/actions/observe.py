@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
+from datetime import MAXYEAR, MINYEAR, datetime
 from typing import Any
 
 from django.db import transaction
@@ -30,6 +30,8 @@ def parse_time(value: Any) -> datetime:
         parsed = None
     if not isinstance(parsed, datetime) or timezone.is_naive(parsed):
         raise invalid("A time must be ISO 8601 with its offset, such as 2026-03-09T14:00:00+01:00.", fields={"time": ["Not a time with an offset."]})
+    if not MINYEAR < parsed.year < MAXYEAR:
+        raise invalid("This time is out of range: the days around it must exist.", fields={"time": ["Out of range."]})
     return parsed
 
 

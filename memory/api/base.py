@@ -66,7 +66,11 @@ class View(APIView):
 
     def body(self, serializer: type[Serializer[Any]], *, partial: bool = False) -> dict[str, Any]:
         """The request's JSON, validated."""
-        checked = serializer(data=self.request.data, partial=partial)
+        try:
+            sent = self.request.data
+        except RecursionError:
+            raise errors.invalid("The request is nested too deeply.", "Send a JSON object as the API's document describes it.") from None
+        checked = serializer(data=sent, partial=partial)
         checked.is_valid(raise_exception=True)
         return dict(checked.validated_data)
 

@@ -91,4 +91,5 @@ def _fields(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:
         for number, inner in enumerate(detail):
             yield from _fields(inner, f"{path}.{number}" if path else str(number))
     else:
-        yield path or "request", [str(problem) for problem in (detail if isinstance(detail, list) else [detail])]
+        # What was sent may be named in it, and hold half of a surrogate pair, which no answer can.
+        yield path or "request", [str(problem).encode(errors="replace").decode() for problem in (detail if isinstance(detail, list) else [detail])]

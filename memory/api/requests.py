@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import zoneinfo
-from datetime import UTC
+from datetime import MAXYEAR, MINYEAR, UTC
 from typing import Any
 
 from django.conf import settings
@@ -63,9 +63,12 @@ class MomentField(serializers.DateTimeField):
             if parsed is not None and parsed.tzinfo is None:
                 raise serializers.ValidationError("A time needs its offset, as in 2026-03-09T14:00:00+01:00.")
         try:
-            return super().to_internal_value(value).astimezone(UTC)
+            moment = super().to_internal_value(value).astimezone(UTC)
         except OverflowError:
-            raise serializers.ValidationError("This time is out of range.") from None
+            moment = None
+        if moment is None or not MINYEAR < moment.year < MAXYEAR:  # the day before or after must exist, for every zone
+            raise serializers.ValidationError("This time is out of range.")
+        return moment
 
 
 def id_field(**more: Any) -> serializers.IntegerField:

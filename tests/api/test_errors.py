@@ -5,7 +5,7 @@ from django.db import OperationalError
 
 from memory.api import base
 from memory.models import Forest, Turn
-from tests.forests import plant
+from tests.forests import learn, plant, say
 
 pytestmark = pytest.mark.django_db
 
@@ -26,6 +26,7 @@ def test_malformed_json(as_ines, turns):
     error(as_ines.ask("POST", turns, '{"text": '), 400, "invalid")
     error(as_ines.ask("POST", turns, b"\xff\xfe"), 400, "invalid")
     error(as_ines.ask("POST", turns, '["a list"]'), 400, "invalid")
+    error(as_ines.ask("POST", turns, '{"text":' * 20_000), 400, "invalid")
     error(as_ines.generic("POST", f"/api/{turns}", "text=hi", content_type="application/x-www-form-urlencoded"), 400, "invalid")
 
 
@@ -41,6 +42,12 @@ def test_fields_are_named(as_ines, turns):
 def test_what_the_database_cannot_hold_is_refused(as_ines, turns, text):
     error(as_ines.ask("POST", turns, {"text": text}), 400, "invalid")
     assert not Turn.objects.exists()
+
+
+def test_half_a_character_in_a_choice_is_refused(as_ines, ines):
+    fact = learn(say(plant(ines), "Hello"), "A fact")
+    body = error(as_ines.ask("POST", f"items/fact/{fact.pk}/revise/", '{"do": "\\ud800"}'), 400, "invalid")
+    assert set(body["fields"]) == {"do"}
 
 
 def test_size_limits(as_ines, turns):
@@ -69,7 +76,9 @@ def test_what_does_not_exist(as_ines):
     error(as_ines.ask("PUT", "me/", {}), 405, "invalid")
 
 
-@pytest.mark.parametrize("time", ["2026-03-01T10:00:00", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2026-02-30T10:00:00Z", 12, None])
+@pytest.mark.parametrize(
+    "time", ["2026-03-01T10:00:00", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2026-02-30T10:00:00Z", "0001-06-01T00:00:00Z", 12, None]
+)
 def test_times_need_an_offset_and_a_place_in_the_calendar(as_ines, turns, time):
     body = error(as_ines.ask("POST", turns.replace("turns", "observe"), {"interactions": [{"user": "Hi", "time": time}]}), 400, "invalid")
     assert set(body["fields"]) == {"interactions.0.time"}
