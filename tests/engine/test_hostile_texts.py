@@ -12,6 +12,7 @@ from memory.engine.forest import Interaction
 
 LIMIT = 32 * 1024
 AT = datetime(2026, 3, 9, 14, 0, tzinfo=UTC)
+OPENING = "I like that, and how many days between "
 SHAPES = [
     "\n", " ", "\t", "a", "a ", "A ", "Aa ", "1", "1 ", "1.", "1,", ".", "?", "- a\n", "> ", "\n>", "“", "“a” ", "(",
     "[a](", "<a", "<memory ", "```", "**", "€", "€1 ",
@@ -44,11 +45,10 @@ READERS: dict[str, Callable[[str], object]] = {
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("reader", READERS)
 def test_a_hostile_text_is_read_in_time(reader, shape):
-    for opening in ("", "I like that, and how many days between "):
-        text = opening + shape * ((LIMIT - len(opening)) // len(shape.encode()))
-        began = time.process_time()
-        READERS[reader](text)
-        assert time.process_time() - began < 1, f"{opening!r} and {shape!r}"
+    text = OPENING + shape * ((LIMIT - len(OPENING)) // len(shape.encode()))
+    began = time.process_time()
+    READERS[reader](text)
+    assert time.process_time() - began < 1
 
 
 @pytest.mark.parametrize(
