@@ -18,9 +18,9 @@ from memory.store import refine as store
 log = logging.getLogger(__name__)
 
 
-def drain(forest_id: int) -> int:
+def drain(forest_id: int, *, tell: bool = True) -> int:
     """Refine every waiting state of the forest, earliest first; returns how many. Does nothing while another worker holds the lease:
-    that one goes on until nothing waits."""
+    that one goes on until nothing waits. `tell` False spares the messages to watching pages (histories replayed by a command)."""
     holder = f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident()}:{uuid.uuid4().hex[:6]}"
     token = store.take_lease(forest_id, holder)
     if token is None:
@@ -29,7 +29,7 @@ def drain(forest_id: int) -> int:
     pulse = threading.Thread(target=_keep_alive, args=(forest_id, token, stop), daemon=True)
     pulse.start()
     try:
-        done, position = _refine_all(forest_id, token)
+        done, position = _refine_all(forest_id, token, tell)
     except store.LeaseLostError:
         log.info("forest %s: another worker took over", forest_id)
         return 0
@@ -38,7 +38,7 @@ def drain(forest_id: int) -> int:
         pulse.join()
         store.release(forest_id, token)
     # A state that arrived between the last look and the release found the lease taken and went away: look once more.
-    return done + (drain(forest_id) if store.next_unrefined(forest_id, position) is not None else 0)
+    return done + (drain(forest_id, tell=tell) if store.next_unrefined(forest_id, position) is not None else 0)
 
 
 def _keep_alive(forest_id: int, token: int, stop: threading.Event) -> None:
@@ -53,7 +53,7 @@ def _keep_alive(forest_id: int, token: int, stop: threading.Event) -> None:
         connections.close_all()
 
 
-def _refine_all(forest_id: int, token: int) -> tuple[int, int]:
+def _refine_all(forest_id: int, token: int, tell: bool) -> tuple[int, int]:
     """How many were refined, and the position looked at last."""
     done, position = 0, 0
     while (state_id := store.next_unrefined(forest_id, position)) is not None:
@@ -63,11 +63,13 @@ def _refine_all(forest_id: int, token: int) -> tuple[int, int]:
         except Exception as error:  # whatever an extractor does: the raw turn stays, the failure is shown, the next one goes on (W7)
             log.exception("state %s could not be refined", state_id)
             store.fail(state_id, "extraction_failed", f"{type(error).__name__}: the extractors could not read this turn.")
-            _tell(forest_id, state_id, None)
+            if tell:
+                _tell(forest_id, state_id, None)
             continue
         with transaction.atomic():
             applied = store.apply(forest_id, token, plan)
-            transaction.on_commit(partial(_tell, forest_id, state_id, applied))
+            if tell:
+                transaction.on_commit(partial(_tell, forest_id, state_id, applied))
         done += applied is not None
     return done, position
 

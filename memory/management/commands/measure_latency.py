@@ -91,9 +91,9 @@ class Command(BaseCommand):
             commits.append(timings["commit_ms"])
             vectors.append(timings["vector_ms"])
             if number % 250 == 0:
-                drain(forest.pk)
+                drain(forest.pk, tell=False)
                 self.stderr.write(f"{number} states")
-        drain(forest.pk)
+        drain(forest.pk, tell=False)
         return commits, vectors
 
 

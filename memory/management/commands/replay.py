@@ -79,7 +79,7 @@ class Command(BaseCommand):
                 self.stderr.write(f"{path.name}, line {number} left out: {error}")
                 continue
             if not options["rough"]:
-                drain(forest.pk)
+                drain(forest.pk, tell=False)
             row = {key: result[key] for key in ("id", "parent", "root", "method", "probability", "ms")}
             out.write(json.dumps(row, ensure_ascii=False) + "\n")
             placed.append(localization.Placed(row["id"], row["parent"], row["root"], row["probability"], row["ms"]))
