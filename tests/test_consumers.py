@@ -25,8 +25,10 @@ CANARY = "zyzzyva7391"
 class Page(ApplicationCommunicator):
     """A page with its session cookie that watches a forest. (channels.testing would need daphne.)"""
 
-    def __init__(self, forest, client=None, origin="http://localhost", key=None):
-        headers = [(b"origin", origin.encode()), (b"host", b"localhost")]
+    def __init__(self, forest, client=None, origin="http://localhost", key=None, host="localhost"):
+        headers = [(b"host", host.encode())]
+        if origin is not None:
+            headers.append((b"origin", origin.encode()))
         if client is not None:
             headers.append((b"cookie", "; ".join(f"{name}={morsel.value}" for name, morsel in client.cookies.items()).encode()))
         if key is not None:
@@ -97,9 +99,34 @@ async def test_nobody_else_gets_in(forest, signed_in, omar):
     assert await Page(forest.pk, key="wrong").closes() == 4401
 
 
-async def test_a_foreign_origin_is_refused_before_anything(forest, signed_in):
-    accepted, _ = await Page(forest.pk, signed_in, origin="https://evil.example").connect()
+@pytest.mark.parametrize(
+    ("origin", "host"),
+    [
+        ("https://evil.example", "localhost"),
+        ("http://localhost:9000", "localhost"),
+        ("http://evil.example", "evil.example"),
+        ("null", "localhost"),
+        ("http://[", "localhost"),
+        (None, "localhost"),
+    ],
+)
+async def test_a_foreign_origin_is_refused_before_anything(forest, signed_in, origin, host):
+    accepted, _ = await Page(forest.pk, signed_in, origin=origin, host=host).connect()
     assert not accepted
+
+
+async def test_a_trusted_origin_is_let_in(forest, signed_in, monkeypatch):
+    trusted = application.application_mapping["websocket"].trusted
+    monkeypatch.setitem(vars(trusted), "allowed_origins_exact", {"https://forest.example.org"})
+    accepted, _ = await Page(forest.pk, signed_in, origin="https://forest.example.org").connect()
+    assert accepted
+
+
+async def test_a_program_needs_a_key_and_no_origin(forest, ines):
+    _, key = await in_thread(make_key, ines, "script")
+    page = await Page(forest.pk, key=key, origin=None).open()
+    await page.disconnect()
+    assert await Page(forest.pk, key="wrong", origin=None).closes() == 4401
 
 
 async def test_omar_hears_nothing_of_her_forest_on_his(forest, omar, signed_in):
