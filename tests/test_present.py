@@ -7,6 +7,7 @@ from django.test.utils import CaptureQueriesContext
 
 from memory import present
 from memory.models import Forest, InteractionState, ParentChange, StateLink, Turn
+from memory.present.search import search
 from tests.forests import learn, plant, say, trace, wait
 
 pytestmark = pytest.mark.django_db
@@ -152,3 +153,12 @@ def test_queries_do_not_grow_with_the_number_of_rows(ines, django_assert_max_num
         counts.append(len(queries))
     assert counts[0] == counts[1]
     assert present.trace_json(parent.turn)["context"]["tokens"] == 14
+
+
+def test_no_label_turns_the_reading_direction_of_what_follows(ines):
+    forest = plant(ines)
+    state = say(forest, "Budget \u202e000,5 for Bosch\u2066", words="budget bosch")
+    learn(state, "Budget \u202e000,5")
+    [row] = present.state_rows(forest, InteractionState.objects.all())
+    assert row["label"] == "Budget 000,5 for Bosch"
+    assert {hit["text"] for hit in search(forest, "budget", 9)} == {"Budget 000,5 for Bosch", "Budget 000,5"}

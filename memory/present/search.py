@@ -10,6 +10,7 @@ from django.db.models.functions import Left
 
 from memory.engine import recall as rules
 from memory.engine.terms import fold, terms
+from memory.engine.text import one_line
 from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, InteractionState, PostingKind, TermStat, Topic
 from memory.present.words import LABEL_SOURCE_LENGTH, Json, shorten
 from memory.store import recall
@@ -92,7 +93,7 @@ def _weights(forest: Forest, asked: str) -> tuple[dict[str, float], float]:
 
 def snippet(texts: Iterable[str], words: list[str]) -> str:
     """The first text that holds a word, from a little before it."""
-    given = [" ".join(text.split()) for text in texts if text]
+    given = [one_line(text) for text in texts if text]
     for text in given:
         folded = text.lower()
         places = [place for word in words if (place := folded.find(word.lower())) >= 0]

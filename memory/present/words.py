@@ -7,6 +7,8 @@ from typing import Any
 
 from django.db.models import BigIntegerField, Func
 
+from memory.engine.text import excerpt
+
 LABEL_LENGTH = 80
 # A label never needs more of a long turn than this.
 LABEL_SOURCE_LENGTH = 240
@@ -20,13 +22,8 @@ def iso(moment: datetime | None) -> str | None:
 
 
 def shorten(text: str, length: int = LABEL_LENGTH) -> str:
-    """One line of at most `length` characters, cut between words where there are any."""
-    line = " ".join(text.split())
-    if len(line) <= length:
-        return line
-    head = line[: length - 1]
-    cut = head.rfind(" ")
-    return (head[:cut] if cut > length // 2 else head).rstrip(" ,;:.–-") + "…"
+    """One line of at most `length` characters, cut between words where there are any; safe in a label."""
+    return excerpt(text, length)
 
 
 def label_of(node_summary: str, user_text: str, assistant_text: str = "") -> str:
