@@ -20,7 +20,7 @@ from rest_framework.exceptions import ValidationError
 from memory import errors, generation, messages
 from memory.actions.cancel_turn import cancel_turn
 from memory.actions.send_turn import send_turn
-from memory.api.authentication import WRITE, bearer, find_key
+from memory.api.authentication import READ, SCOPES, WRITE, bearer, find_key
 from memory.api.base import PersonRate
 from memory.api.errors import refusal
 from memory.api.requests import TurnCancel, TurnResume, TurnSend
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 FRAME_BYTES = 64 * 1024
 RECHECK_SECONDS = 60.0
-NOT_SIGNED_IN, NOT_YOURS, TOO_LARGE, TRY_LATER = 4401, 4404, 1009, 1013
+NOT_SIGNED_IN, NO_SCOPE, NOT_YOURS, TOO_LARGE, TRY_LATER = 4401, 4403, 4404, 1009, 1013
 # These may come after a turn's numbering has expired and begun anew.
 LATE = frozenset({"memory.refined", "state.changed", "state.removed"})
 
@@ -45,12 +45,8 @@ class ForestConsumer(AsyncWebsocketConsumer):
         self.last: dict[int, int] = {}
         self.forest_id: int = self.scope["url_route"]["kwargs"]["forest"]
         self.recheck: asyncio.Task[None] | None = None
-        self.user, self.scopes = await in_thread(self._identify)
-        if self.user is None:
-            await self.close(NOT_SIGNED_IN)
-            return
-        if await in_thread(self._forest) is None:
-            await self.close(NOT_YOURS)
+        if (refused := await in_thread(self._refused)) is not None:
+            await self.close(refused)
             return
         self.group = messages.group(self.forest_id)
         try:
@@ -69,6 +65,15 @@ class ForestConsumer(AsyncWebsocketConsumer):
 
     # --- Who it is
 
+    def _refused(self) -> int | None:
+        """Look anew who this is; the code to close with when they may not watch this forest."""
+        self.user, self.scopes = self._identify()
+        if self.user is None:
+            return NOT_SIGNED_IN
+        if READ not in self.scopes:
+            return NO_SCOPE
+        return NOT_YOURS if self._forest() is None else None
+
     def _identify(self) -> tuple[Any, set[str]]:
         """The person of the key or of the session, read anew, and what they may do; None for nobody."""
         key = bearer(dict(self.scope["headers"]).get(b"authorization", b""))
@@ -80,7 +85,7 @@ class ForestConsumer(AsyncWebsocketConsumer):
             return None, set()
         store = import_module(settings.SESSION_ENGINE).SessionStore(session.session_key)
         person = get_user(SimpleNamespace(session=store))  # type: ignore[arg-type]
-        return (person, {WRITE}) if person.is_authenticated and person.is_active else (None, set())
+        return (person, set(SCOPES)) if person.is_authenticated and person.is_active else (None, set())
 
     def _forest(self) -> Forest | None:
         return Forest.objects.visible_to(self.user).filter(pk=self.forest_id).first() if self.forest_id < 2**63 else None
@@ -90,11 +95,8 @@ class ForestConsumer(AsyncWebsocketConsumer):
         while True:
             await asyncio.sleep(RECHECK_SECONDS)
             try:
-                self.user, self.scopes = await in_thread(self._identify)
-                if self.user is None:
-                    await self.close(NOT_SIGNED_IN)
-                elif await in_thread(self._forest) is None:
-                    await self.close(NOT_YOURS)
+                if (refused := await in_thread(self._refused)) is not None:
+                    await self.close(refused)
             except DatabaseError as error:
                 log.warning("socket of forest %s: not rechecked (%s)", self.forest_id, type(error).__name__)
 

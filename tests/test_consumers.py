@@ -115,6 +115,19 @@ async def test_a_foreign_origin_is_refused_before_anything(forest, signed_in, or
     assert not accepted
 
 
+@pytest.mark.parametrize("scopes", [["write"], []])
+async def test_a_key_that_may_not_read_hears_nothing(forest, ines, scopes):
+    _, key = await in_thread(make_key, ines, "script", scopes)
+    assert await Page(forest.pk, key=key).closes() == 4403
+
+
+@pytest.mark.parametrize("path", [f"/ws/forests/{'9' * 5000}/", "/ws/", "/"])
+async def test_another_address_is_refused(signed_in, path):
+    page = Page(0, signed_in)
+    page.scope["path"] = path
+    assert not (await page.connect())[0]
+
+
 async def test_a_trusted_origin_is_let_in(forest, signed_in, monkeypatch):
     trusted = application.application_mapping["websocket"].trusted
     monkeypatch.setitem(vars(trusted), "allowed_origins_exact", {"https://forest.example.org"})
