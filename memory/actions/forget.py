@@ -21,7 +21,7 @@ from memory.actions import structure
 from memory.actions.redact import redact_decisions, redact_traces
 from memory.actions.unlearn import support, unlearn, unlearn_to_learn_anew
 from memory.errors import conflict, unavailable, unknown_forest, unknown_state
-from memory.models import AtomicFact, Forest, InteractionState, Lease, Outbox, StateVector, Topic, Turn
+from memory.models import AtomicFact, Forest, InteractionState, Outbox, StateVector, Topic, Turn
 from memory.models.forest import PostingKind
 from memory.models.scoping import InForest
 from memory.present.states import used_by
@@ -91,7 +91,7 @@ def _delete(
     """The deletion itself; returns the states that look different afterwards."""
     gone = {row.pk for row in rows}
     turns = [row.turn_id for row in rows]
-    _fence(forest)
+    structure.fence(forest)
     below = set(structure.subtree(parents, top.pk)) - gone
     # In this order: what a deleted turn shares with one below it is no extraction of the latter alone, and stays.
     changed = unlearn_to_learn_anew(forest, below) - gone
@@ -144,11 +144,6 @@ def _quiet_turns(forest: Forest) -> list[int]:
     if any(generator for _, generator in turns):
         raise conflict("A turn of this forest is being answered.", "Stop it, or wait for its answer.")
     return [pk for pk, _ in turns]
-
-
-def _fence(forest: Forest) -> None:
-    """What a worker has read but not written yet rests on what is about to go: its lease ends, and its write with it."""
-    Lease.objects.in_forest(forest).update(token=F("token") + 1, holder="", heartbeat_at=None)
 
 
 def _reach_valkey() -> None:

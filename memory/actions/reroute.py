@@ -10,6 +10,7 @@ from django.db.models import F
 
 from memory import present
 from memory.actions import structure
+from memory.actions.unlearn import unlearn_to_learn_anew
 from memory.errors import conflict, unknown_state
 from memory.models import Forest, InteractionState, Outbox, ParentChange, RoutingDecision, StateLink, StateVector, Turn
 from memory.present.states import used_by
@@ -18,7 +19,7 @@ from memory.present.states import used_by
 def reroute(state: InteractionState, parent: InteractionState | None, by: Any, *, preview: bool = False) -> dict[str, Any]:
     """Correct where a turn went. History is kept; what later answers were given stays on their traces. Locks the forest.
 
-    The moved states are refined again, since their path reads differently; facts that a person retracted stay so.
+    What the moved states taught is read again, since their path reads differently; what a person said of their facts stays.
     Raises Refused for a cycle, a parent that came later, or a move that changes nothing.
     """
     with transaction.atomic():
@@ -35,6 +36,8 @@ def reroute(state: InteractionState, parent: InteractionState | None, by: Any, *
         counts = {"states": len(going), "used_by": len(used)}
         if preview:
             return {"preview": True, "counts": counts, "used_by": used}
+        structure.fence(forest)
+        changed = unlearn_to_learn_anew(forest, going)
         was_root, old_parent = moved.parent_id is None, moved.parent_id
         InteractionState.objects.filter(pk=moved.pk).update(parent=target)
         parents[moved.pk] = target.pk if target else None
@@ -49,7 +52,7 @@ def reroute(state: InteractionState, parent: InteractionState | None, by: Any, *
         _refine_again(forest, going)
         Forest.objects.filter(pk=forest.pk).update(version=F("version") + 1)
         structure.audit(forest, by, "move", f"state {moved.pk}", counts)
-        transaction.on_commit(partial(structure.refine_and_tell, forest.pk, going))
+        transaction.on_commit(partial(structure.refine_and_tell, forest.pk, {*going, *changed}))
     moved.refresh_from_db()
     return {"preview": False, "counts": counts, "state": present.state_row(moved), "tree": present.tree_row(moved)}
 

@@ -12,7 +12,7 @@ from django.db.models import F
 
 from memory import messages, present
 from memory.actions.publish_outbox import publish_outbox
-from memory.models import AuditEntry, Forest, InteractionState, Posting, StateVector, TermStat, Topic
+from memory.models import AuditEntry, Forest, InteractionState, Lease, Posting, StateVector, TermStat, Topic
 from memory.models.forest import PostingKind
 
 
@@ -99,6 +99,11 @@ def unindex(forest: Forest, states: Iterable[int], kinds: Iterable[int] = Postin
     for (kind, number), terms in by_count.items():
         TermStat.objects.in_forest(forest).filter(kind=kind, term__in=terms).update(states=F("states") - number)
     TermStat.objects.in_forest(forest).filter(states=0).delete()
+
+
+def fence(forest: Forest) -> None:
+    """What a worker has read but not written yet rests on what is about to change: its lease ends, and its write with it."""
+    Lease.objects.in_forest(forest).update(token=F("token") + 1, holder="", heartbeat_at=None)
 
 
 def audit(forest: Forest, by: object, action: str, subject: str, counts: Mapping[str, int]) -> None:

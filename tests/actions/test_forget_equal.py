@@ -9,7 +9,9 @@ from memory.actions.forget import delete_state
 from memory.actions.observe import observe
 from memory.actions.refine import drain
 from memory.actions.reroute import reroute
-from memory.models import EVIDENCE_MODELS, InteractionState, Posting, TermStat, Topic
+from memory.models import EVIDENCE_MODELS, AtomicFact, InteractionState, Posting, TermStat, Topic
+from memory.steps import plan_refinement
+from memory.store import refine as store
 
 pytestmark = pytest.mark.django_db
 
@@ -80,6 +82,24 @@ def test_memory_equals_that_of_a_forest_without_the_turn(ines, gone):
     with_it, without = memory_of(forest), memory_of(other)
     for part in without:
         assert with_it[part] == without[part], part
+
+
+def test_what_leans_on_its_path_is_read_anew_where_it_is_moved(ines):
+    forest = grow(ines, "Moved")
+    given = {"id": "less", "user": "Make it €2,000 then.", "assistant": "Done.", "time": "2026-03-20T10:00:00Z", "parent": "grout"}
+    observe(forest, [given])
+    drain(forest.pk)
+    budgets = AtomicFact.objects.filter(forest=forest, slot__contains="budget", status="current")
+    assert sorted(budgets.values_list("value", flat=True)) == ["€2,000", "€3,000"]
+    less, garden = (InteractionState.objects.get(forest=forest, turn__client_id=key) for key in ("less", "garden"))
+    plan = plan_refinement(forest.pk, less.pk)
+    token = store.take_lease(forest.pk, "a worker under way")
+    reroute(less, garden, ines)
+    assert sorted(budgets.values_list("value", flat=True)) == ["€21,500", "€3,000"]
+    with pytest.raises(store.LeaseLostError):
+        store.apply(forest.pk, token, plan)
+    drain(forest.pk)
+    assert sorted(budgets.values_list("value", flat=True)) == ["€2,000", "€21,500"]
 
 
 def test_a_move_there_and_back_leaves_the_memory_as_it_was(ines):
