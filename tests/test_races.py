@@ -11,6 +11,7 @@ from django.db import connection, connections
 from django.utils import timezone
 
 from memory import generation, steps
+from memory.actions import refine
 from memory.actions.create_forest import create_forest
 from memory.actions.forget import delete_forest, delete_state
 from memory.actions.keep_turn import keep_turn
@@ -155,3 +156,21 @@ def test_a_turn_for_what_was_deleted_a_moment_ago_is_refused(forest, ines, monke
         send_turn(gone, "Hello")
     with pytest.raises(Forest.DoesNotExist):
         observe(gone, [{"user": "Hello", "time": TIME}])
+
+
+def test_a_state_deleted_while_it_is_read_is_passed_over(forest, ines, monkeypatch):
+    observe(forest, [{"user": "The kitchen budget is €18,000.", "time": TIME}, {"user": "My sister Nora lives in Lyon.", "time": TIME, "new_root": True}])
+    first, second = InteractionState.objects.order_by("position")
+    plan = steps.plan_refinement
+
+    def deleted_first(forest_id: int, state_id: int) -> Any:
+        if state_id == first.pk:
+            delete_state(first, "with_children", ines)
+        return plan(forest_id, state_id)
+
+    monkeypatch.setattr(steps, "plan_refinement", deleted_first)
+    refine.drain(forest.pk)  # the deletion ended its lease
+    refine.drain(forest.pk)
+    assert InteractionState.objects.get() == second
+    second.refresh_from_db()
+    assert (second.refined_at is not None, second.refine_error) == (True, None)

@@ -57,10 +57,13 @@ def _refine_all(forest_id: int, token: int, tell: bool) -> tuple[int, int]:
     """How many were refined, and the position looked at last."""
     done, position = 0, 0
     while (state_id := store.next_unrefined(forest_id, position)) is not None:
-        position = InteractionState.objects.values_list("position", flat=True).get(pk=state_id)
+        states = InteractionState.objects.filter(pk=state_id)
+        position = states.values_list("position", flat=True).first() or position
         try:
             plan = steps.plan_refinement(forest_id, state_id)
         except Exception as error:  # whatever an extractor does: the raw turn stays, the failure is shown, the next one goes on (W7)
+            if not states.exists():
+                continue  # deleted meanwhile
             log.exception("state %s could not be refined", state_id)
             store.fail(state_id, "extraction_failed", f"{type(error).__name__}: the extractors could not read this turn.")
             if tell:
