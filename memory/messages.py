@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 from functools import cache
 from typing import Any
 
@@ -22,6 +23,9 @@ log = logging.getLogger(__name__)
 
 STREAM_SECONDS = 3600
 STREAM_LENGTH = 4000
+# How long a Valkey that didn't answer in time isn't asked again: an answer must not wait for it word by word.
+HANGS_SECONDS = 5.0
+_hangs_until = 0.0
 # One step, so that two processes never give the same number: count, append, keep for a while.
 _APPEND = """
 local seq = redis.call('INCR', KEYS[1])
@@ -52,9 +56,14 @@ def group(forest_id: int) -> str:
 
 
 def _append(turn_id: int, body: dict[str, Any]) -> int | None:
+    global _hangs_until
+    if time.monotonic() < _hangs_until:
+        return None
     try:
         seq = client().eval(_APPEND, 2, *_keys(turn_id), json.dumps(body, cls=DjangoJSONEncoder), STREAM_SECONDS, STREAM_LENGTH)
     except redis.RedisError as error:
+        if isinstance(error, redis.TimeoutError):
+            _hangs_until = time.monotonic() + HANGS_SECONDS
         log.warning("turn %s: message %s not kept, Valkey does not answer (%s)", turn_id, body["type"], type(error).__name__)
         return None
     return int(seq)

@@ -199,10 +199,26 @@ def test_a_turn_without_a_sign_of_life_is_interrupted_and_the_next_one_may_start
 
 
 async def test_the_answer_goes_on_while_valkey_is_away(forest, answering, monkeypatch, tmp_path):
-    away = redis.Redis(unix_socket_path=str(tmp_path / "nothing.sock"), socket_connect_timeout=0.2)
+    away = redis.Redis.from_url(f"unix://{tmp_path}/nothing.sock")
     monkeypatch.setattr(messages, "client", lambda: away)
     turn = await reach(await send(forest, "My kitchen budget is €18,000."), "answered")
     assert await InteractionState.objects.filter(turn=turn).aexists()
+
+
+def test_a_valkey_that_hangs_is_not_waited_for_again_and_again(monkeypatch):
+    asked = []
+
+    def hangs(*args):
+        asked.append(args)
+        raise redis.TimeoutError
+
+    monkeypatch.setattr(messages, "_hangs_until", 0.0)
+    monkeypatch.setattr(messages.client(), "eval", hangs)
+    assert [messages.publish(1, 2**40, "turn.delta", {"text": word}) for word in ("one", "two", "three")] == [None, None, None]
+    assert len(asked) == 1
+    monkeypatch.setattr(messages, "_hangs_until", 0.0)
+    monkeypatch.undo()
+    assert messages.publish(1, 2**40, "turn.delta", {"text": "four"}) == 1
 
 
 async def test_the_sender_says_where_a_turn_goes(forest, answering):
