@@ -120,37 +120,36 @@ def gather(forest: Forest, asked: Query, vector: np.ndarray, as_of: int | None =
     """Ask every channel of hybrid recall and fetch what the ranker looks at; beside it the fused recall score of each state found.
 
     `branches` are candidates in any case, such as those of the time a temporal return names."""
-    words = channels.statistics(forest, asked.terms)
-    names = channels.statistics(forest, asked.entities, PostingKind.ENTITY)
-    chosen = recall.select_terms(asked, words.document_frequency, words.states)
-    weights = {term: recall.idf(words.document_frequency[term], words.states) for term in chosen}
-    entities = {term: recall.idf(n, names.states) for term, n in names.document_frequency.items() if not recall.is_common(n, names.states)}
-    named = channels.topics(forest.pk, asked.terms, vector, recall.ANCHOR_LIMIT)
+    query = channels.literal(vector)
+    known = channels.statistics(forest, asked.terms, asked.entities)
+    chosen = recall.select_terms(asked, known.terms, known.states)
+    weights = {term: recall.idf(known.terms[term], known.states) for term in chosen}
+    entities = {term: recall.idf(n, known.states) for term, n in known.entities.items() if not recall.is_common(n, known.states)}
+    named = channels.topics(forest.pk, asked.terms, query, recall.ANCHOR_LIMIT)
     near = {topic.root: topic.similarity for topic in named if topic.similarity is not None}
     anchors = recall.match_anchors(asked, [(topic.root, topic.key, topic.variants) for topic in named], near)
-    anchored = [(state, anchor.match) for anchor in anchors for state in channels.tree_states(forest.pk, anchor.root, recall.ANCHOR_STATES, as_of)]
+    match = {anchor.root: anchor.match for anchor in anchors}
+    anchored = channels.tree_states(forest.pk, list(match), recall.ANCHOR_STATES, as_of)
     hits: dict[Channel, dict[int, Hit]] = {
-        "semantic": channels.ranked(channels.semantic(forest.pk, vector, recall.SEMANTIC_LIMIT, as_of)),
-        "keyword": channels.ranked(channels.bm25(forest.pk, PostingKind.TERM, weights, words.average_length, recall.KEYWORD_LIMIT, as_of)),
-        "entity": channels.ranked(channels.bm25(forest.pk, PostingKind.ENTITY, entities, words.average_length, recall.ENTITY_LIMIT, as_of)),
-        "topic": channels.ranked(anchored),
+        "semantic": channels.ranked(channels.semantic(forest.pk, query, recall.SEMANTIC_LIMIT, as_of)),
+        "keyword": channels.ranked(channels.bm25(forest.pk, PostingKind.TERM, weights, known.average_length, recall.KEYWORD_LIMIT, as_of)),
+        "entity": channels.ranked(channels.bm25(forest.pk, PostingKind.ENTITY, entities, known.average_length, recall.ENTITY_LIMIT, as_of)),
+        "topic": channels.ranked([(state, match[root]) for state, root in anchored]),
     }
     by_state = channels.by_state(hits)
     active = _active(forest, as_of)
-    states = read.interactions(forest.pk, {*by_state, *([active] if active else [])})
-    near_states = channels.similarities(forest.pk, vector, list(states))
-    candidates = {*branches, *(state.branch for state in states.values())}
-    tip_similarity, centres = channels.branch_similarities(forest.pk, vector, list(candidates), as_of)
+    states = channels.states(forest.pk, query, {*by_state, *([active] if active else [])})
+    ends = channels.branch_ends(forest.pk, query, {*branches, *(state.branch for state, _ in states.values())}, as_of)
     found = Recall(
-        recalled=[Recalled(state, by_state.get(identity, {}), near_states.get(identity)) for identity, state in sorted(states.items())],
-        tips=read.tips(forest.pk, candidates, as_of),
-        active=states.get(active) if active else None,
+        recalled=[Recalled(state, by_state.get(identity, {}), similarity) for identity, (state, similarity) in sorted(states.items())],
+        tips={branch: end.tip for branch, end in ends.items()},
+        active=states[active][0] if active in states else None,
         anchors=anchors,
-        document_frequency=words.document_frequency,
-        states=words.states,
-        average_length=words.average_length,
-        tip_similarity=tip_similarity,
-        centres=centres,
+        document_frequency=known.terms,
+        states=known.states,
+        average_length=known.average_length,
+        tip_similarity={branch: end.tip_similarity for branch, end in ends.items() if end.tip_similarity is not None},
+        centres={branch: end.centre for branch, end in ends.items() if end.centre is not None},
     )
     return found, recall.fused(hits, found.recalled)
 
@@ -165,8 +164,7 @@ def _active(forest: Forest, as_of: int | None) -> int | None:
 def _states_of(forest: Forest, start: datetime, end: datetime, vector: np.ndarray, as_of: int | None) -> list[Recalled]:
     """The states of a window of time, for a temporal return."""
     ids = read.between(forest.pk, start, end, WINDOW_STATES, as_of)
-    near = channels.similarities(forest.pk, vector, ids)
-    return [Recalled(state, {}, near.get(identity)) for identity, state in read.interactions(forest.pk, ids).items()]
+    return [Recalled(state, {}, similarity) for state, similarity in channels.states(forest.pk, channels.literal(vector), ids).values()]
 
 
 # --- 2. Assemble ------------------------------------------------------------------------------------------------------
@@ -194,7 +192,7 @@ def gather_pool(forest: Forest, place: Place, as_of: int | None = None) -> Pool:
     turns = [(states[state], score) for state, score in best if state in states][:SUPPLEMENTAL_TURNS]
     lexical = [state for state, _ in best if state in states][:LEXICAL_STATES]
     counted = {*place.query.content, *canonical(terms.words(place.query.text))} if place.query.asks(*COMPUTED_KINDS) else set()
-    found = evidence.found(forest.pk, place.vector, lexical, event_terms=counted, as_of=as_of)
+    found = evidence.found(forest.pk, channels.literal(place.vector), lexical, event_terms=counted, as_of=as_of)
     everyone = on_path | set(lexical) | {source for item in found for source in item.evidence.sources}
     return Pool(path, second, turns, found, evidence.update_pairs(item.evidence for item in found), read.names(forest.pk, everyone))
 

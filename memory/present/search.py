@@ -80,10 +80,10 @@ def _weights(forest: Forest, asked: str) -> tuple[dict[str, float], float]:
         last = fold(asked).split()[-1]
         stats = TermStat.objects.in_forest(forest).filter(kind=PostingKind.TERM, term__gte=last, term__lt=last + "\U0010ffff")
         wanted |= set(stats.order_by(F("states").desc()).values_list("term", flat=True)[:COMPLETIONS])
-    known = recall.statistics(forest, sorted(wanted))
+    known = recall.statistics(forest, sorted(wanted), [])
     weights: dict[str, float] = {}
     scanned = 0
-    for term, number in sorted(known.document_frequency.items(), key=lambda pair: pair[1]):  # the rare ones first
+    for term, number in sorted(known.terms.items(), key=lambda pair: pair[1]):  # the rare ones first
         scanned += number
         if weights and scanned > MOST_POSTINGS:
             break

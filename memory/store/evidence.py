@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
 from django.db.models import Q
 
 from memory.engine.forest import Evidence, EvidenceKind, Found
 from memory.models import EVIDENCE_MODELS, EvidenceRow
 from memory.store import read
-from memory.store.recall import literal
 
 NEAREST = 40
 # All rows of so many slots or events are looked at for update pairs and computed answers.
@@ -70,11 +68,10 @@ def _rows(forest: int, kind: EvidenceKind, where: Q, as_of: int | None, limit: i
     return [value(kind, row, as_of) for row in rows]
 
 
-def nearest(forest: int, vector: np.ndarray, lexical: Sequence[int], limit: int) -> dict[tuple[EvidenceKind, int], float]:
+def nearest(forest: int, query: str, lexical: Sequence[int], limit: int) -> dict[tuple[EvidenceKind, int], float]:
     """The nearest facts and records, and those of the `lexical` states, as (kind, id) → cosine.
 
     The vector of a fact is that of its expanded key (fact + source turn); every fact and record has one."""
-    query = literal(vector)
     rows = read.select(
         """
         (SELECT kind, item, 1 - (vector <=> %s::halfvec) FROM memory_statevector
@@ -87,10 +84,10 @@ def nearest(forest: int, vector: np.ndarray, lexical: Sequence[int], limit: int)
     return {(kind, item): similarity for kind, item, similarity in rows}
 
 
-def found(forest: int, vector: np.ndarray, lexical: Sequence[int], event_terms: Iterable[str] = (), as_of: int | None = None) -> list[Found]:
+def found(forest: int, query: str, lexical: Sequence[int], event_terms: Iterable[str] = (), as_of: int | None = None) -> list[Found]:
     """Evidence near the query, evidence of the states that words found (`lexical`, best first), all values of the slots these touch,
     and every event whose action or object is among `event_terms` (what a count has to count over)."""
-    near = nearest(forest, vector, lexical, NEAREST)
+    near = nearest(forest, query, lexical, NEAREST)
     rank = {state: place for place, state in enumerate(lexical, 1)}
     terms = list(event_terms)
     brought: dict[tuple[EvidenceKind, int], Evidence] = {}

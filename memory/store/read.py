@@ -11,14 +11,15 @@ from django.db import connection
 from memory.engine.forest import Interaction
 
 # `topic` is the key of the state's tree; a tree planted a moment ago has none yet.
-_COLUMNS = """
+COLUMNS = """
     s.id, s.position, s.parent_id, s.root_id, s.branch_id, s.depth, s.time, s.user_text, s.assistant_text,
     s.node_summary, s.path_summary, coalesce(t.key, ''), s.entities, s.keywords, s.tokens, s.refined_at IS NOT NULL
 """
-_FROM = "memory_interactionstate s LEFT JOIN memory_topic t ON t.root_id = s.root_id"
+FROM = "memory_interactionstate s LEFT JOIN memory_topic t ON t.root_id = s.root_id"
 
 
-def _interaction(row: Sequence[Any]) -> Interaction:
+def interaction(row: Sequence[Any]) -> Interaction:
+    """A row that begins with COLUMNS, as a value."""
     return Interaction(
         id=row[0],
         position=row[1],
@@ -48,8 +49,8 @@ def select(sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
 
 def interactions(forest: int, ids: Iterable[int]) -> dict[int, Interaction]:
     """The states of the forest with these ids; ids of other forests are simply not there."""
-    rows = select(f"SELECT {_COLUMNS} FROM {_FROM} WHERE s.forest_id = %s AND s.id = ANY(%s)", [forest, list(ids)])
-    return {row[0]: _interaction(row) for row in rows}
+    rows = select(f"SELECT {COLUMNS} FROM {FROM} WHERE s.forest_id = %s AND s.id = ANY(%s)", [forest, list(ids)])
+    return {row[0]: interaction(row) for row in rows}
 
 
 def path(forest: int, state: int | None) -> list[Interaction]:
@@ -63,11 +64,11 @@ def path(forest: int, state: int | None) -> list[Interaction]:
             UNION ALL
             SELECT p.id, p.parent_id FROM memory_interactionstate p JOIN up ON p.id = up.parent_id
         )
-        SELECT {_COLUMNS} FROM {_FROM} WHERE s.id IN (SELECT id FROM up) ORDER BY s.depth
+        SELECT {COLUMNS} FROM {FROM} WHERE s.id IN (SELECT id FROM up) ORDER BY s.depth
         """,
         [forest, state],
     )
-    return [_interaction(row) for row in rows]
+    return [interaction(row) for row in rows]
 
 
 def path_ids(forest: int, state: int | None) -> list[int]:
@@ -88,26 +89,13 @@ def path_ids(forest: int, state: int | None) -> list[int]:
     return [row[0] for row in rows]
 
 
-def tips(forest: int, branches: Iterable[int], as_of: int | None = None) -> dict[int, Interaction]:
-    """The last state of each of these branches, by branch id."""
-    rows = select(
-        f"""
-        SELECT DISTINCT ON (s.branch_id) {_COLUMNS} FROM {_FROM}
-        WHERE s.forest_id = %s AND s.branch_id = ANY(%s) AND s.position <= %s
-        ORDER BY s.branch_id, s.position DESC
-        """,
-        [forest, list(branches), until(as_of)],
-    )
-    return {row[4]: _interaction(row) for row in rows}
-
-
 def latest(forest: int, as_of: int | None = None) -> Interaction | None:
     """The newest state at `as_of` (a position)."""
     rows = select(
-        f"SELECT {_COLUMNS} FROM {_FROM} WHERE s.forest_id = %s AND s.position <= %s ORDER BY s.position DESC LIMIT 1",
+        f"SELECT {COLUMNS} FROM {FROM} WHERE s.forest_id = %s AND s.position <= %s ORDER BY s.position DESC LIMIT 1",
         [forest, until(as_of)],
     )
-    return _interaction(rows[0]) if rows else None
+    return interaction(rows[0]) if rows else None
 
 
 def between(forest: int, start: datetime, end: datetime, limit: int, as_of: int | None = None) -> list[int]:

@@ -5,13 +5,13 @@ Exact scans on purpose: from some thousand rows of a forest the planner would ta
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from pgvector import HalfVector
 
-from memory.engine.forest import Channel, Hit
+from memory.engine.forest import Channel, Hit, Interaction
 from memory.models import Forest, PostingKind
 from memory.store import read
 
@@ -22,17 +22,27 @@ STATE_KINDS = ("state", "branch")
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What BM25 needs to know of a forest: its states, their average length, and in how many of them each term occurs."""
+    """What BM25 needs to know of a forest: its states, their average length, and in how many of them each term and each entity occurs."""
 
     states: int
     average_length: float
-    document_frequency: Mapping[str, int]
+    terms: Mapping[str, int]
+    entities: Mapping[str, int]
 
 
-def statistics(forest: Forest, terms: Sequence[str], kind: PostingKind = PostingKind.TERM) -> Statistics:
-    rows = read.select("SELECT term, states FROM memory_termstat WHERE forest_id = %s AND kind = %s AND term = ANY(%s)", [forest.pk, kind, list(terms)])
-    states = max(forest.indexed_states, 1)
-    return Statistics(forest.indexed_states, forest.indexed_terms / states, dict(rows))
+def statistics(forest: Forest, terms: Sequence[str], entities: Sequence[str]) -> Statistics:
+    rows = read.select(
+        """
+        SELECT kind, term, states FROM memory_termstat
+        WHERE forest_id = %s AND ((kind = %s AND term = ANY(%s)) OR (kind = %s AND term = ANY(%s)))
+        """,
+        [forest.pk, PostingKind.TERM, list(terms), PostingKind.ENTITY, list(entities)],
+    )
+    by_kind: dict[int, dict[str, int]] = {PostingKind.TERM: {}, PostingKind.ENTITY: {}}
+    for kind, term, states in rows:
+        by_kind[kind][term] = states
+    average = forest.indexed_terms / max(forest.indexed_states, 1)
+    return Statistics(forest.indexed_states, average, by_kind[PostingKind.TERM], by_kind[PostingKind.ENTITY])
 
 
 def half(vector: np.ndarray) -> HalfVector:
@@ -41,13 +51,12 @@ def half(vector: np.ndarray) -> HalfVector:
 
 
 def literal(vector: np.ndarray) -> str:
-    """A vector as a parameter of a statement, to be cast with `::halfvec`."""
+    """A vector as a parameter of a statement, to be cast with `::halfvec`; written once for all statements of a query."""
     return str(half(vector).to_text())
 
 
-def semantic(forest: int, vector: np.ndarray, limit: int, as_of: int | None = None) -> list[tuple[int, float]]:
+def semantic(forest: int, query: str, limit: int, as_of: int | None = None) -> list[tuple[int, float]]:
     """The `limit` nearest states as (id, cosine), by the better of a state's turn vector and branch-aware vector."""
-    query = literal(vector)
     return read.select(
         """
         SELECT state_id, max(similarity) AS best FROM (
@@ -55,36 +64,54 @@ def semantic(forest: int, vector: np.ndarray, limit: int, as_of: int | None = No
             FROM memory_statevector v
             WHERE v.forest_id = %s AND v.kind = ANY(%s)
               AND (%s::bigint IS NULL OR v.state_id IN (SELECT id FROM memory_interactionstate WHERE forest_id = %s AND position <= %s))
-            ORDER BY v.vector <=> %s::halfvec LIMIT %s
+            ORDER BY similarity DESC LIMIT %s
         ) near GROUP BY state_id ORDER BY best DESC, state_id DESC LIMIT %s
         """,
-        [query, forest, list(STATE_KINDS), as_of, forest, as_of, query, 2 * limit, limit],
+        [query, forest, list(STATE_KINDS), as_of, forest, as_of, 2 * limit, limit],
     )
 
 
-def similarities(forest: int, vector: np.ndarray, states: Sequence[int]) -> dict[int, float]:
-    """Cosine of the query with each of these states that has a vector."""
+def states(forest: int, query: str, ids: Iterable[int]) -> dict[int, tuple[Interaction, float | None]]:
+    """These states, each with its cosine to the query (the better of its vectors; None without one)."""
     rows = read.select(
-        """
-        SELECT state_id, max(1 - (vector <=> %s::halfvec)) FROM memory_statevector
-        WHERE forest_id = %s AND state_id = ANY(%s) AND kind = ANY(%s) GROUP BY state_id
+        f"""
+        SELECT {read.COLUMNS}, (
+            SELECT max(1 - (v.vector <=> %s::halfvec)) FROM memory_statevector v WHERE v.state_id = s.id AND v.kind = ANY(%s)
+        ) FROM {read.FROM} WHERE s.forest_id = %s AND s.id = ANY(%s)
         """,
-        [literal(vector), forest, list(states), list(STATE_KINDS)],
+        [query, list(STATE_KINDS), forest, list(ids)],
     )
-    return dict(rows)
+    return {row[0]: (read.interaction(row), row[-1]) for row in rows}
 
 
-def branch_similarities(forest: int, vector: np.ndarray, branches: Sequence[int], as_of: int | None = None) -> tuple[dict[int, float], dict[int, float]]:
-    """Cosine of the query with each branch's tip and with its centre (the mean of its turn vectors)."""
+@dataclass(frozen=True, slots=True)
+class BranchEnd:
+    """A branch's last state, and the cosines of the query with it and with the branch's centre (the mean of its turn vectors); None without vectors."""
+
+    tip: Interaction
+    tip_similarity: float | None
+    centre: float | None
+
+
+def branch_ends(forest: int, query: str, branches: Iterable[int], as_of: int | None = None) -> dict[int, BranchEnd]:
+    """Where each of these branches ends, by branch id."""
+    wanted, until = list(branches), read.until(as_of)
     rows = read.select(
-        """
-        SELECT s.branch_id, (array_agg(1 - (v.vector <=> %s::halfvec) ORDER BY s.position DESC))[1], 1 - (avg(v.vector) <=> %s::halfvec)
-        FROM memory_interactionstate s JOIN memory_statevector v ON v.state_id = s.id AND v.kind = 'state'
-        WHERE s.forest_id = %s AND s.branch_id = ANY(%s) AND s.position <= %s GROUP BY s.branch_id
+        f"""
+        WITH near AS (
+            SELECT s.branch_id, (array_agg(1 - (v.vector <=> %s::halfvec) ORDER BY s.position DESC))[1] AS tip, 1 - (avg(v.vector) <=> %s::halfvec) AS centre
+            FROM memory_interactionstate s JOIN memory_statevector v ON v.state_id = s.id AND v.kind = 'state'
+            WHERE s.forest_id = %s AND s.branch_id = ANY(%s) AND s.position <= %s GROUP BY s.branch_id
+        ), ends AS (
+            SELECT DISTINCT ON (branch_id) id FROM memory_interactionstate
+            WHERE forest_id = %s AND branch_id = ANY(%s) AND position <= %s ORDER BY branch_id, position DESC
+        )
+        SELECT {read.COLUMNS}, near.tip, near.centre FROM {read.FROM} LEFT JOIN near ON near.branch_id = s.branch_id
+        WHERE s.id IN (SELECT id FROM ends)
         """,
-        [literal(vector), literal(vector), forest, list(branches), read.until(as_of)],
+        [query, query, forest, wanted, until, forest, wanted, until],
     )
-    return {branch: tip for branch, tip, _ in rows}, {branch: centre for branch, _, centre in rows}
+    return {row[4]: BranchEnd(read.interaction(row), row[-2], row[-1]) for row in rows}
 
 
 def bm25(forest: int, kind: PostingKind, weights: Mapping[str, float], average_length: float, limit: int, as_of: int | None = None) -> list[tuple[int, float]]:
@@ -105,46 +132,44 @@ def bm25(forest: int, kind: PostingKind, weights: Mapping[str, float], average_l
 
 @dataclass(frozen=True, slots=True)
 class TopicRow:
-    """A tree's topic key as recall sees it. `similarity` is that of its vector with the query, None when not looked at."""
+    """A tree's topic key as recall sees it. `similarity` is that of its vector with the query, None when it isn't among the nearest."""
 
     root: int
     key: str
     variants: tuple[str, ...]
-    stems: tuple[str, ...]
     similarity: float | None
 
 
-def topics(forest: int, stems: Sequence[str], vector: np.ndarray | None, limit: int) -> list[TopicRow]:
+def topics(forest: int, stems: Sequence[str], query: str, limit: int) -> list[TopicRow]:
     """Topic keys that share a stem with the query, and the `limit` nearest by embedding."""
-    near: dict[int, float] = {}
-    if vector is not None:
-        near = dict(
-            read.select(
-                """
-                SELECT state_id, 1 - (vector <=> %s::halfvec) FROM memory_statevector
-                WHERE forest_id = %s AND kind = 'topic' ORDER BY vector <=> %s::halfvec LIMIT %s
-                """,
-                [literal(vector), forest, literal(vector), limit],
-            )
-        )
     rows = read.select(
         """
-        SELECT root_id, key, variants, stems FROM memory_topic
-        WHERE forest_id = %s AND key <> '' AND (root_id = ANY(%s) OR root_id IN
+        WITH near AS (
+            SELECT state_id, 1 - (vector <=> %s::halfvec) AS similarity FROM memory_statevector
+            WHERE forest_id = %s AND kind = 'topic' ORDER BY similarity DESC LIMIT %s
+        )
+        SELECT t.root_id, t.key, t.variants, near.similarity FROM memory_topic t LEFT JOIN near ON near.state_id = t.root_id
+        WHERE t.forest_id = %s AND t.key <> '' AND (near.state_id IS NOT NULL OR t.root_id IN
             (SELECT state_id FROM memory_posting WHERE forest_id = %s AND kind = %s AND term = ANY(%s)))
         """,
-        [forest, list(near), forest, PostingKind.TOPIC, list(stems)],
+        [query, forest, limit, forest, forest, PostingKind.TOPIC, list(stems)],
     )
-    return [TopicRow(root, key, tuple(variants), tuple(stems), near.get(root)) for root, key, variants, stems in rows]
+    return [TopicRow(root, key, tuple(variants), similarity) for root, key, variants, similarity in rows]
 
 
-def tree_states(forest: int, root: int, limit: int, as_of: int | None = None) -> list[int]:
-    """The newest `limit` states of a tree."""
-    rows = read.select(
-        "SELECT id FROM memory_interactionstate WHERE forest_id = %s AND root_id = %s AND position <= %s ORDER BY position DESC LIMIT %s",
-        [forest, root, read.until(as_of), limit],
+def tree_states(forest: int, roots: Sequence[int], limit: int, as_of: int | None = None) -> list[tuple[int, int]]:
+    """The newest `limit` states of each of these trees, as (state, root), newest first within a tree."""
+    if not roots:
+        return []
+    return read.select(
+        """
+        SELECT s.id, r.root FROM unnest(%s::bigint[]) WITH ORDINALITY AS r(root, place) CROSS JOIN LATERAL (
+            SELECT id, position FROM memory_interactionstate
+            WHERE forest_id = %s AND root_id = r.root AND position <= %s ORDER BY position DESC LIMIT %s
+        ) s ORDER BY r.place, s.position DESC
+        """,
+        [list(roots), forest, read.until(as_of), limit],
     )
-    return [row[0] for row in rows]
 
 
 def ranked(pairs: Sequence[tuple[int, float]]) -> dict[int, Hit]:
