@@ -15,6 +15,7 @@ import math
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -233,8 +234,13 @@ class _Raw:
         )
 
 
-def _counts(interaction: Interaction) -> Counter[str]:
-    return Counter(terms(f"{interaction.user}\n{interaction.assistant[:READ_CHARACTERS]}\n{interaction.node_summary}"))
+def _counts(interaction: Interaction) -> Mapping[str, int]:
+    return _counted(f"{interaction.user}\n{interaction.assistant[:READ_CHARACTERS]}\n{interaction.node_summary}")
+
+
+@lru_cache(maxsize=2048)  # the same states are candidates turn after turn
+def _counted(text: str) -> Mapping[str, int]:
+    return Counter(terms(text))
 
 
 def shortness(query: Query) -> float:

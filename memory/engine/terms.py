@@ -244,7 +244,12 @@ def entity_spans(text: str) -> list[str]:
 
 def entity_terms(text: str) -> list[str]:
     """The entity spans of a text as the entity index knows them: folded, numbers normalized, distinct, in order."""
-    return list(dict.fromkeys(term for span in entity_spans(text) if (term := entity_term(span))))
+    return list(_entity_terms(text))
+
+
+@lru_cache(maxsize=2048)  # the same turns are looked at question after question
+def _entity_terms(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(term for span in entity_spans(text) if (term := entity_term(span))))
 
 
 @lru_cache(maxsize=16_384)

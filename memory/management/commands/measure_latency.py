@@ -20,6 +20,7 @@ from memory.actions.forget import delete_forest
 from memory.actions.refine import drain
 from memory.evaluation import measurements, synthetic
 from memory.evaluation.localization import quantile
+from memory.llm.embed import embedder
 from memory.llm.tokens import count
 from memory.models import Forest, InteractionState, Turn
 
@@ -62,12 +63,19 @@ class Command(BaseCommand):
             cursor.execute("ANALYZE")
         forest.refresh_from_db()
         size = forest.last_position
-        localized, assembled = self._ask(forest, grown, options)
+        localized, assembled, embedded = self._ask(forest, grown, options)
+        both = [one + other for one, other in zip(localized, assembled, strict=True)]
+        unit = quantile(sorted(embedded), 0.5)
         done = range(size, size + options["commits"])
         commits, vectors = self._grow(forest, turns, done.start - size + len(grown), done.stop - size + len(grown), ids=done)
         tokens = sum(count(turn.user) + count(turn.assistant) for turn in turns[-options["commits"] :]) / options["commits"]
         rows = [
-            ("localize + assemble, p50 / p95", _pair([one + other for one, other in zip(localized, assembled, strict=True)])),
+            ("localize + assemble, p50 / p95", _pair(both)),
+            ("embedding the query alone, measured in between, p50 (5 ms on the same two cores at rest)", f"{unit:.1f} ms"),
+            (
+                "localize + assemble in embeddings of a query, p50 / p95",
+                f"{quantile(sorted(both), 0.5) / unit:.1f} / {quantile(sorted(both), 0.95) / unit:.1f}",
+            ),
             ("localize alone, p50 / p95", _pair(localized)),
             ("assemble alone, p50 / p95", _pair(assembled)),
             (f"rough commit of a turn of {tokens:.0f} tokens, p50 / p95", _pair(commits)),
@@ -80,11 +88,13 @@ class Command(BaseCommand):
         note = f"{counts}, evidence budget {settings.EVIDENCE_BUDGET:,}, seed {options['seed']}; made-up text."
         measurements.record("latency", rows, title="Latency in a large forest", note=note)
 
-    def _ask(self, forest: Forest, turns: list[synthetic.MadeTurn], options: dict[str, Any]) -> tuple[list[float], list[float]]:
-        """The milliseconds of localizing and of assembling, a query each."""
+    def _ask(self, forest: Forest, turns: list[synthetic.MadeTurn], options: dict[str, Any]) -> tuple[list[float], list[float], list[float]]:
+        """The milliseconds of localizing, of assembling, and of embedding the query alone, a query each.
+
+        The last is the yardstick: a machine that others use too may be several times slower one minute than the next."""
         self.load = os.getloadavg()[0]
         rng = random.Random(f"queries/{options['seed']}")
-        localized, assembled = [], []
+        localized, assembled, embedded = [], [], []
         for number in range(options["queries"] + 10):
             text = synthetic.question(rng, turns)
             started = time.perf_counter()
@@ -92,10 +102,13 @@ class Command(BaseCommand):
             between = time.perf_counter()
             steps.assemble(forest, place, settings.EVIDENCE_BUDGET)
             done = time.perf_counter()
+            embedder().embed([text])
+            vector = time.perf_counter()
             if number >= 10:  # the first ones open files and plans
                 localized.append(1000 * (between - started))
                 assembled.append(1000 * (done - between))
-        return localized, assembled
+                embedded.append(1000 * (vector - done))
+        return localized, assembled, embedded
 
     def _grow(self, forest: Forest, turns: list[synthetic.MadeTurn], start: int, stop: int, ids: range | None = None) -> tuple[list[float], list[float]]:
         """Commit these turns through the rough commit; the milliseconds of each commit and of its vector. `ids` numbers turns that come again."""
