@@ -867,6 +867,9 @@ export interface components {
             tokens: number;
             /** Format: date-time */
             refined_at: string | null;
+            extraction: {
+                [key: string]: unknown;
+            };
             origin: components["schemas"]["OriginEnum"];
             facts: components["schemas"]["Fact"][];
             records: components["schemas"]["Record"][];

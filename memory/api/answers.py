@@ -418,6 +418,7 @@ class StateDetail(Shape):
     keywords = s.ListField(child=s.CharField())
     tokens = number()
     refined_at = moment()
+    extraction = s.DictField()
     origin = s.ChoiceField(choices=Origin.choices)
     facts = Fact(many=True)
     records = Record(many=True)

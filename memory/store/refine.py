@@ -119,7 +119,10 @@ def apply(forest: int, token: int, plan: Plan) -> Applied | None:
         state.node_summary, state.path_summary = extraction.node_summary, extraction.path_summary
         state.entities, state.keywords = list(extraction.entities), list(extraction.keywords)
         state.refined_at, state.refined_by, state.refine_error = timezone.now(), plan.version, None
-        state.save(update_fields=["node_summary", "path_summary", "entities", "keywords", "refined_at", "refined_by", "refine_error"])
+        state.extraction_report = dict(extraction.report)
+        state.save(
+            update_fields=["node_summary", "path_summary", "entities", "keywords", "refined_at", "refined_by", "refine_error", "extraction_report"],
+        )
         _name_tree(state, plan)
         _write_vectors(state, plan, rows)
         add_postings(forest, state.pk, state.length, [(int(PostingKind.ENTITY), term, count) for term, count in plan.entity_terms.items()])
