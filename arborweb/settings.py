@@ -33,6 +33,15 @@ def env_int(name: str, default: int) -> int:
         raise ImproperlyConfigured(f"{name} must be a whole number, not {raw!r}.") from None
 
 
+def env_float(name: str) -> float | None:
+    """A number from the environment, None when it isn't set; anything else is refused by name."""
+    raw = os.environ.get(name, "").strip()
+    try:
+        return float(raw) if raw else None
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} must be a number, not {raw!r}.") from None
+
+
 def env_list(name: str, default: str = "") -> list[str]:
     """A comma-separated variable."""
     return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
@@ -233,13 +242,29 @@ COMMIT_WAIT_SECONDS = env_int("COMMIT_WAIT_SECONDS", 10)
 TURN_STALE_SECONDS = 10
 # Offline answers are streamed word by word at this pace; 0 = at once.
 OFFLINE_WORDS_PER_SECOND = env_int("OFFLINE_WORDS_PER_SECOND", 60)
-OPENAI_BASE_URL = os.environ.get("OPENAI_BASE_URL", "")
+# The endpoints: one that answers and extracts, one that embeds, one that reranks. Without the first the offline engine answers.
+OPENAI_BASE_URL = os.environ.get("OPENAI_BASE_URL", "").strip()
+OPENAI_API_KEY = os.environ.get("OPENAI_API_KEY", "").strip()
+OPENAI_MODEL = os.environ.get("OPENAI_MODEL", "").strip()
+OPENAI_EXTRACT_MODEL = os.environ.get("OPENAI_EXTRACT_MODEL", "").strip()
+OPENAI_TIMEOUT_SECONDS = env_int("OPENAI_TIMEOUT_SECONDS", 180)
+OPENAI_PRICE_INPUT, OPENAI_PRICE_OUTPUT = env_float("OPENAI_PRICE_INPUT"), env_float("OPENAI_PRICE_OUTPUT")
+OPENAI_EXTRACT_PRICE_INPUT, OPENAI_EXTRACT_PRICE_OUTPUT = env_float("OPENAI_EXTRACT_PRICE_INPUT"), env_float("OPENAI_EXTRACT_PRICE_OUTPUT")
+EMBEDDINGS_BASE_URL = os.environ.get("EMBEDDINGS_BASE_URL", "").strip()
+EMBEDDINGS_MODEL = os.environ.get("EMBEDDINGS_MODEL", "").strip()
+EMBEDDINGS_API_KEY = os.environ.get("EMBEDDINGS_API_KEY", "").strip()
+EMBEDDINGS_PRICE = env_float("EMBEDDINGS_PRICE")
+RERANK_BASE_URL = os.environ.get("RERANK_BASE_URL", "").strip()
+RERANK_MODEL = os.environ.get("RERANK_MODEL", "").strip()
+RERANK_API_KEY = os.environ.get("RERANK_API_KEY", "").strip()
 MODEL_DIR = Path(os.environ.get("ARBORWEB_MODEL_DIR", BASE_DIR / ".arborweb" / "model"))
 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}, "nothing": {"class": "logging.NullHandler"}},
     "root": {"handlers": ["stderr"], "level": os.environ.get("LOG_LEVEL", "INFO")},
+    # At their more talkative levels they log addresses and whole requests, which are memories. OPENAI_LOG doesn't change it.
+    "loggers": {name: {"handlers": ["nothing"], "propagate": False} for name in ("openai", "httpx", "httpx2", "httpcore")},
 }

@@ -278,6 +278,12 @@ class StateVectorAdmin(InForest):
     exclude = ["vector"]
 
 
+@admin.register(models.NewVector)
+class NewVectorAdmin(InForest):
+    list_display = ["id", "replaces_id", "pin"]
+    exclude = ["vector"]
+
+
 @admin.register(models.Job)
 class JobAdmin(InForest):
     list_display = ["id", "kind", "status", "done", "total", "message", "created_at", "updated_at"]
@@ -293,6 +299,13 @@ class LeaseAdmin(InForest):
 class OutboxAdmin(InForest):
     list_display = ["id", "kind", "subject", "attempts", "created_at"]
     list_filter = ["kind", *OF_FOREST]
+
+
+@admin.register(models.ModelCapability)
+class ModelCapabilityAdmin(Looking):
+    forest_linked = False
+    list_display = ["id", "address", "model", "structured", "streaming_usage", "context_length", "vector_length", "probed_at"]
+    search_fields = ["address", "model"]
 
 
 @admin.register(models.Profile)

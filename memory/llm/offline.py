@@ -37,5 +37,8 @@ class OfflineModel:
             yield word
             await asyncio.sleep(1 / pace)
 
+    def context_length(self) -> int | None:
+        return None
+
     def extract(self, interaction: Interaction, path: Sequence[Interaction], *, zone: str, topic: str) -> Extraction:
         return commit.extract(interaction, path, zone, topic)
