@@ -42,6 +42,14 @@ def env_float(name: str) -> float | None:
         raise ImproperlyConfigured(f"{name} must be a number, not {raw!r}.") from None
 
 
+def env_choice(name: str, default: str, choices: tuple[str, ...]) -> str:
+    """One of a few words from the environment; anything else is refused by name."""
+    value = os.environ.get(name, "").strip() or default
+    if value not in choices:
+        raise ImproperlyConfigured(f"{name} must be one of {', '.join(choices)}, not {value!r}.")
+    return value
+
+
 def env_list(name: str, default: str = "") -> list[str]:
     """A comma-separated variable."""
     return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
@@ -257,6 +265,7 @@ EMBEDDINGS_PRICE = env_float("EMBEDDINGS_PRICE")
 RERANK_BASE_URL = os.environ.get("RERANK_BASE_URL", "").strip()
 RERANK_MODEL = os.environ.get("RERANK_MODEL", "").strip()
 RERANK_API_KEY = os.environ.get("RERANK_API_KEY", "").strip()
+EXTRACTION = env_choice("EXTRACTION", "one-call", ("one-call", "separate", "rules"))
 MODEL_DIR = Path(os.environ.get("ARBORWEB_MODEL_DIR", BASE_DIR / ".arborweb" / "model"))
 
 LOGGING = {

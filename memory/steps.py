@@ -20,6 +20,7 @@ from django.db import transaction
 
 from memory.engine import assemble as assembly
 from memory.engine import compute, localize, query, recall, terms, text
+from memory.engine.extract import offer
 from memory.engine.extract.events import canonical
 from memory.engine.forest import Channel, Context, Decision, Hit, Pool, Recall, Recalled
 from memory.engine.query import Query, QueryKind
@@ -287,7 +288,8 @@ def plan_refinement(forest_id: int, state_id: int) -> refine.Plan:
     path = read.path(forest_id, state_id)
     state, before = path[-1], path[:-1]
     model = get_model()
-    extraction = model.extract(state, before, zone=forest.time_zone, topic=state.topic)
+    known = offer.choose(evidence.slots_before(forest_id, state.position), state.user, {one.id for one in before}) if model.wants_known else ()
+    extraction = model.extract(state, before, zone=forest.time_zone, topic=state.topic, known=known)
     keyed: dict[tuple[str, int], str] = {
         ("branch", 0): text.branch_text(extraction.topic or state.topic, extraction.path_summary, extraction.node_summary, extraction.entities)
     }

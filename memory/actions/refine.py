@@ -12,6 +12,7 @@ from functools import partial
 from django.db import DatabaseError, connections, transaction
 
 from memory import messages, present, steps
+from memory.llm.interface import ModelError
 from memory.models import InteractionState
 from memory.store import refine as store
 
@@ -60,6 +61,11 @@ def _refine_all(forest_id: int, token: int) -> tuple[int, int]:
         position = InteractionState.objects.values_list("position", flat=True).get(pk=state_id)
         try:
             plan = steps.plan_refinement(forest_id, state_id)
+        except ModelError as error:  # the raw turn stays, the failure is shown, the worker or a person tries again (W7)
+            log.warning("state %s could not be read: %s", state_id, error.code)
+            store.fail(state_id, error.code, error.message, error.action)
+            _tell(forest_id, state_id, None)
+            continue
         except Exception as error:  # whatever an extractor does: the raw turn stays, the failure is shown, the next one goes on (W7)
             log.exception("state %s could not be refined", state_id)
             store.fail(state_id, "extraction_failed", f"{type(error).__name__}: the extractors could not read this turn.")

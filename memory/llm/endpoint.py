@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 
-from memory.engine import commit
-from memory.engine.forest import Context, Decision, Extraction, Interaction, Pool
+from memory.engine.forest import Context, Decision, Evidence, Extraction, Interaction, Pool
 from memory.engine.query import Query
+from memory.llm import extraction
 from memory.llm.client import EndpointClient
 from memory.llm.interface import Message
 
 
 class EndpointModel:
     """A LanguageModel of up to two models: one answers, one (by default the same) reads turns."""
-
-    extractors = commit.EXTRACTORS
 
     def __init__(self, answers: EndpointClient, extracts: EndpointClient) -> None:
         self.answers, self.extracts = answers, extracts
@@ -35,5 +33,15 @@ class EndpointModel:
             if kind == "answer":
                 yield text
 
-    def extract(self, interaction: Interaction, path: Sequence[Interaction], *, zone: str, topic: str) -> Extraction:
-        return commit.extract(interaction, path, zone, topic)
+    @property
+    def extractors(self) -> str:
+        return extraction.version(extraction.mode(), self.extracts.endpoint.model)
+
+    @property
+    def wants_known(self) -> bool:
+        return extraction.mode() != "rules"
+
+    def extract(self, interaction: Interaction, path: Sequence[Interaction], *, zone: str, topic: str, known: Sequence[Evidence] = ()) -> Extraction:
+        """By settings.EXTRACTION: one call of the model, one a part, or by rule. Blocks; raises ModelError."""
+        model = self.extracts.endpoint.model
+        return extraction.extract(self.extracts, model, extraction.mode(), interaction, path, known, zone=zone, topic=topic)

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Protocol
 
-from memory.engine.forest import Context, Decision, Extraction, Interaction, Pool
+from memory.engine.forest import Context, Decision, Evidence, Extraction, Interaction, Pool
 from memory.engine.query import Query
 from memory.llm import endpoints
 from memory.llm.endpoints import Endpoint
@@ -41,8 +41,16 @@ class LanguageModel(Protocol):
         """Pieces of the answer, none empty; their concatenation is the answer. Raises ModelError, IncompleteAnswerError when it broke midway."""
         ...
 
-    def extract(self, interaction: Interaction, path: Sequence[Interaction], *, zone: str, topic: str) -> Extraction:
-        """What one committed interaction teaches (paper §3.4); `path` runs from its root to its parent. Never half a result: it raises (W7)."""
+    def extract(self, interaction: Interaction, path: Sequence[Interaction], *, zone: str, topic: str, known: Sequence[Evidence] = ()) -> Extraction:
+        """What one committed interaction teaches (paper §3.4); `path` runs from its root to its parent, `known` are values it may correct.
+
+        Never half a result: raises ModelError (W7).
+        """
+        ...
+
+    @property
+    def wants_known(self) -> bool:
+        """Whether `extract` makes use of `known`: looking them up costs a query."""
         ...
 
     def context_length(self) -> int | None:

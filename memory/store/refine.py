@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memory.engine import revise
-from memory.engine.forest import EvidenceKind, Extraction, SlotEntry
+from memory.engine.forest import EvidenceKind, Extraction, Proposal, SlotEntry
 from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, InteractionState, Lease, PostingKind, Revision, StateVector, Topic, Turn
 from memory.store.evidence import fields_of
 from memory.store.recall import half
@@ -91,12 +91,12 @@ def moving(forest: int) -> bool:
     return Lease.objects.filter(forest_id=forest, heartbeat_at__gte=fresh, progressed_at__gte=fresh).exclude(holder="").exists()
 
 
-def fail(state: int, code: str, message: str) -> None:
+def fail(state: int, code: str, message: str, action: str = "") -> None:
     """Write a failed extraction on the state: visible, to be tried again, never “nothing to remember” (W7)."""
     row = InteractionState.objects.only("refine_error").get(pk=state)
     attempts = (row.refine_error or {}).get("attempts", 0) + 1
     InteractionState.objects.filter(pk=state).update(
-        refine_error={"code": code, "message": message, "attempts": attempts, "at": timezone.now().isoformat()},
+        refine_error={"code": code, "message": message, "action": action, "attempts": attempts, "at": timezone.now().isoformat()},
     )
 
 
@@ -137,28 +137,37 @@ def apply(forest: int, token: int, plan: Plan) -> Applied | None:
 def _write_evidence(state: InteractionState, plan: Plan) -> list[tuple[EvidenceKind, EvidenceRow]]:
     rows: list[tuple[EvidenceKind, EvidenceRow]] = []
     for number, proposal in enumerate(plan.extraction.proposals):
-        row, _ = EVIDENCE_MODELS[proposal.kind].objects.get_or_create(
-            state=state,
-            number=number,
-            made_by="rule",
-            defaults={
-                "forest_id": state.forest_id,
-                "sources": [state.pk],
-                "text": proposal.text,
-                "slot": proposal.slot[:200],
-                "subject": proposal.subject[:200],
-                "value": proposal.value,
-                "asserted": proposal.asserted,
-                "attribute_tag": proposal.attribute_tag,
-                "entities": list(proposal.entities),
-                "evidence": proposal.evidence,
-                "event_time": proposal.event_time or state.time,
-                "known_from": state.position,
-                **fields_of(proposal.kind, proposal.fields),
-            },
-        )
+        model = EVIDENCE_MODELS[proposal.kind]
+        # Rules say the same of the same turn, so their number names an item. A model may say it otherwise the next time: its items go by their
+        # words, and what it said before stays (W1, W3).
+        known = model.objects.filter(state=state, made_by=proposal.made_by).order_by("number")
+        row = known.filter(number=number).first() if proposal.made_by == "rule" else known.filter(text=proposal.text, value=proposal.value).first()
+        if row is None:
+            last = known.values_list("number", flat=True).last() if proposal.made_by != "rule" else None
+            row = _new_row(model, state, proposal, number if last is None else max(number, last + 1))
         rows.append((proposal.kind, row))
     return rows
+
+
+def _new_row(model: type[EvidenceRow], state: InteractionState, proposal: Proposal, number: int) -> EvidenceRow:
+    return model.objects.create(
+        forest_id=state.forest_id,
+        state=state,
+        number=number,
+        made_by=proposal.made_by,
+        sources=[state.pk],
+        text=proposal.text,
+        slot=proposal.slot[:200],
+        subject=proposal.subject[:200],
+        value=proposal.value,
+        asserted=proposal.asserted,
+        attribute_tag=proposal.attribute_tag,
+        entities=list(proposal.entities),
+        evidence=proposal.evidence,
+        event_time=proposal.event_time or state.time,
+        known_from=state.position,
+        **fields_of(proposal.kind, proposal.fields),
+    )
 
 
 def resolve_slots(forest: int, slots: Iterable[tuple[EvidenceKind, str]], state: InteractionState | None) -> tuple[list[int], set[int]]:

@@ -49,7 +49,8 @@ def test_offline_is_what_there_is_without_an_endpoint(settings: Settings) -> Non
     assert get_model() is get_model()
 
 
-def test_both_read_turns_by_the_same_rules() -> None:
+def test_both_read_turns_by_the_same_rules_when_asked_to(settings: Settings) -> None:
+    settings.EXTRACTION = "rules"
     turn = Interaction(1, 1, None, 1, 1, 0, NOW, "I live in Porto.", "Noted.")
     nobody = EndpointClient(Endpoint("http://127.0.0.1:9/v1", "m"), Kept())
     offline, endpoint = OfflineModel(), EndpointModel(nobody, nobody)
