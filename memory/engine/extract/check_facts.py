@@ -261,7 +261,7 @@ def _named(subject: str, attribute: str, value: str, clause: Clause, turn: Turn)
     subject = _OWNER.sub("", subject).strip()
     name = _OWNER.sub("", attribute.replace("_", " ")).strip().lower()
     name = ALIASES.get(name, name)
-    if not name or len(name.split()) > 4 or len(value) > MAX_VALUE:
+    if not name or len(name.split()) > 4 or len(value) > MAX_VALUE or language.past_verb(name.split()[0]) or any(map(str.isdigit, name)):
         return None
     key = name.replace(" ", "_")
     if (_USER.match(subject) or not subject) and (name in _PERSONAL or key in _PERSONAL):
