@@ -130,3 +130,26 @@ def test_a_failure_is_shown_keeps_the_turn_and_can_be_tried_again(ines, server):
     refine.drain(forest.pk)
     state.refresh_from_db()
     assert state.refine_error is None and len(learned(forest)) == 1
+
+
+def test_a_model_that_is_away_is_waited_for_and_one_that_reads_badly_given_up(ines, server):
+    forest = create_forest(ines, "Home")
+    observe(forest, KITCHEN[:2])
+    server.always = failure(503)
+    states = InteractionState.objects.in_forest(forest).order_by("position")
+    for _ in range(5):
+        refine.drain(forest.pk)
+        for state in states.all():
+            assert state.refine_error["attempts"] == 0 and state.refine_error["retry_at"] > state.refine_error["at"][:19]
+            refine.drain(forest.pk)  # not before its time
+        calls = len(server.requests)
+        for state in states.all():
+            InteractionState.objects.filter(pk=state.pk).update(refine_error={**state.refine_error, "retry_at": "2026-01-01T00:00:00+00:00"})
+    assert len(server.requests) == calls
+    assert {state.refine_error["tries"] for state in states.all()} == {5}
+    server.always = whole("I found nothing.")
+    for _ in range(4):
+        refine.drain(forest.pk)
+        for state in states.all():
+            InteractionState.objects.filter(pk=state.pk).update(refine_error={**state.refine_error, "retry_at": "2026-01-01T00:00:00+00:00"})
+    assert {(state.refine_error["code"], state.refine_error["attempts"]) for state in states.all()} == {("structured_invalid", 3)}

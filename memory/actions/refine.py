@@ -18,6 +18,9 @@ from memory.store import refine as store
 
 log = logging.getLogger(__name__)
 
+# What is wrong with a model's reading of this very turn; everything else is the endpoint's trouble, and no reason to give up on a turn.
+OF_THE_TURN = ("structured_invalid", "only_reasoning", "empty_answer", "prompt_too_long")
+
 
 def drain(forest_id: int) -> int:
     """Refine every waiting state of the forest, earliest first; returns how many. Does nothing while another worker holds the lease:
@@ -63,7 +66,7 @@ def _refine_all(forest_id: int, token: int) -> tuple[int, int]:
             plan = steps.plan_refinement(forest_id, state_id)
         except ModelError as error:  # the raw turn stays, the failure is shown, the worker or a person tries again (W7)
             log.warning("state %s could not be read: %s", state_id, error.code)
-            store.fail(state_id, error.code, error.message, error.action)
+            store.fail(state_id, error.code, error.message, error.action, wait=True, passing=error.code not in OF_THE_TURN)
             _tell(forest_id, state_id, None)
             continue
         except Exception as error:  # whatever an extractor does: the raw turn stays, the failure is shown, the next one goes on (W7)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from django.db import transaction
@@ -20,6 +20,7 @@ from memory.store.write import add_postings
 
 LEASE_SECONDS = 10
 ATTEMPTS = 3
+RETRY_SECONDS, LONGEST_RETRY_SECONDS = 15, 900
 
 
 class LeaseLostError(Exception):
@@ -75,8 +76,14 @@ def release(forest: int, token: int) -> None:
 
 
 def pending() -> Q:
-    """States that wait for refinement; one that failed three times waits for a person's retry."""
-    return Q(refined_at__isnull=True) & (Q(refine_error__isnull=True) | Q(refine_error__attempts__lt=ATTEMPTS))
+    """States that wait for refinement; one that failed three times waits for a person's retry, one whose model is away for its time."""
+    again = Q(refine_error__attempts__lt=ATTEMPTS) & (Q(refine_error__retry_at__isnull=True) | Q(refine_error__retry_at__lte=_stamp(timezone.now())))
+    return Q(refined_at__isnull=True) & (Q(refine_error__isnull=True) | again)
+
+
+def _stamp(moment: datetime) -> str:
+    """A time as text whose order is that of time."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds")
 
 
 def next_unrefined(forest: int, after: int) -> int | None:
@@ -91,13 +98,18 @@ def moving(forest: int) -> bool:
     return Lease.objects.filter(forest_id=forest, heartbeat_at__gte=fresh, progressed_at__gte=fresh).exclude(holder="").exists()
 
 
-def fail(state: int, code: str, message: str, action: str = "") -> None:
-    """Write a failed extraction on the state: visible, to be tried again, never “nothing to remember” (W7)."""
+def fail(state: int, code: str, message: str, action: str = "", *, wait: bool = False, passing: bool = False) -> None:
+    """Write a failed extraction on the state: visible, to be tried again, never “nothing to remember” (W7).
+
+    `wait`: not again at once, but after 15 s, then 30 s, … up to 15 minutes. `passing`: the fault isn't the turn's, so it is tried for as long as it takes.
+    """
     row = InteractionState.objects.only("refine_error").get(pk=state)
-    attempts = (row.refine_error or {}).get("attempts", 0) + 1
-    InteractionState.objects.filter(pk=state).update(
-        refine_error={"code": code, "message": message, "action": action, "attempts": attempts, "at": timezone.now().isoformat()},
-    )
+    before = row.refine_error or {}
+    tries, now = before.get("tries", 0) + 1, timezone.now()
+    error = {"code": code, "message": message, "action": action, "attempts": before.get("attempts", 0) + (not passing), "tries": tries, "at": now.isoformat()}
+    if wait:
+        error["retry_at"] = _stamp(now + timedelta(seconds=min(RETRY_SECONDS * 2 ** min(tries - 1, 10), LONGEST_RETRY_SECONDS)))
+    InteractionState.objects.filter(pk=state).update(refine_error=error)
 
 
 def apply(forest: int, token: int, plan: Plan) -> Applied | None:
