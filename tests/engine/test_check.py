@@ -193,6 +193,11 @@ def test_a_denial_stays_one():
     assert only(extraction).text == "The user doesn't eat meat."
 
 
+def test_names_and_numbers_of_a_question_back_nothing():
+    extraction, _ = read("I live in Porto. Is Nora coming on 12 May?", {"facts": [fact("The user lives in Porto with Nora since 12 May.", "Porto")]})
+    assert only(extraction).text == "The user lives in Porto."
+
+
 def test_recalled_context_and_reasoning_are_not_read_again():
     user = "<memory>The user lives in Oslo.</memory> <think>They own 3 boats.</think> I live in Porto."
     answer = {"facts": [fact("The user lives in Oslo.", "Oslo"), fact("The user owns 3 boats.", "3 boats"), fact("The user lives in Porto.", "Porto")]}

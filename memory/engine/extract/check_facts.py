@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memory.engine import commit, revise, terms
@@ -83,9 +83,13 @@ def turn_of(interaction: Interaction, path: Sequence[Interaction], zone: str, to
     topic = topic or commit.topic_of(interaction, path)[0]
     around = [topic, *(item.text for item in offered.values()), *(f"{item.subject} {item.slot}" for item in offered.values())]
     around += [language.said(one.user) for one in path[-6:]] + [one.assistant[-400:] for one in path[-1:]]
-    own = language.said(interaction.user)
+    clauses = telling.clauses(interaction.user)
+    told = " ".join(clause.text for clause in clauses if clause.tells)
+    # A question may name what a statement beside it is about (“And the kitchen? The budget is …”); its names and numbers back nothing.
+    around += [word for clause in clauses if not clause.tells for word in clause.text.split() if word.islower()]
+    backing = replace(support.said(told, around), text=language.said(interaction.user))
     setting = facts.setting_of(path, commit.subject_of(topic, [*path, interaction]))
-    return Turn(interaction, zone, topic, telling.clauses(interaction.user), support.said(own, around), setting, offered)
+    return Turn(interaction, zone, topic, clauses, backing, setting, offered)
 
 
 def words(row: Mapping[str, Any], name: str, limit: int = 400) -> str:
