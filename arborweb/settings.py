@@ -266,6 +266,7 @@ RERANK_BASE_URL = os.environ.get("RERANK_BASE_URL", "").strip()
 RERANK_MODEL = os.environ.get("RERANK_MODEL", "").strip()
 RERANK_API_KEY = os.environ.get("RERANK_API_KEY", "").strip()
 EXTRACTION = env_choice("EXTRACTION", "one-call", ("one-call", "separate", "rules"))
+LOCALIZER = env_choice("LOCALIZER", "calibrated", ("calibrated", "additive-ce"))
 MODEL_DIR = Path(os.environ.get("ARBORWEB_MODEL_DIR", BASE_DIR / ".arborweb" / "model"))
 
 LOGGING = {

@@ -6,6 +6,7 @@ from celery import shared_task
 from django.db import connection, transaction
 
 from memory.actions import grow_sample as growing
+from memory.actions import reembed as reembedding
 from memory.actions import refine
 from memory.actions.publish_outbox import publish_outbox
 from memory.models import InteractionState
@@ -23,6 +24,11 @@ def refine_forest(forest_id: int) -> int:
 @shared_task(name="memory.tasks.grow_sample")
 def grow_sample(job_id: int) -> None:
     growing.grow(job_id)
+
+
+@shared_task(name="memory.tasks.reembed")
+def reembed(job_id: int) -> None:
+    reembedding.run(job_id)
 
 
 @shared_task(name="memory.tasks.sweep_outbox")

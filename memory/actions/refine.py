@@ -13,7 +13,7 @@ from django.db import DatabaseError, connections, transaction
 
 from memory import messages, present, steps
 from memory.llm.interface import ModelError
-from memory.models import InteractionState
+from memory.models import Forest, InteractionState
 from memory.store import refine as store
 
 log = logging.getLogger(__name__)
@@ -25,6 +25,9 @@ OF_THE_TURN = ("structured_invalid", "only_reasoning", "empty_answer", "prompt_t
 def drain(forest_id: int) -> int:
     """Refine every waiting state of the forest, earliest first; returns how many. Does nothing while another worker holds the lease:
     that one goes on until nothing waits."""
+    forest = Forest.objects.filter(pk=forest_id).first()
+    if forest is None or not steps.fits(forest):
+        return 0  # it waits until it is re-embedded: its turns are read raw, or refused with what to do
     holder = f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident()}:{uuid.uuid4().hex[:6]}"
     token = store.take_lease(forest_id, holder)
     if token is None:

@@ -10,6 +10,7 @@ from typing import Any
 from rest_framework import serializers as s
 
 from memory import models
+from memory.api.model_answers import TokenUse
 from memory.models.forest import Origin
 
 KINDS = ["fact", "artifact", "event", "mutable_state"]
@@ -225,11 +226,6 @@ class Context(Shape):
     cut = Cut(many=True)
     messages_hash = s.CharField()
     messages = PromptMessage(many=True)
-
-
-class TokenUse(Shape):
-    input = number()
-    output = number()
 
 
 class Trace(Shape):

@@ -12,7 +12,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 
@@ -61,7 +61,7 @@ class EndpointClient:
             except ModelError:
                 raise
             except Exception as error:
-                if not _expected(error):
+                if not expected(error):
                     raise
                 if reply.started:
                     raise (failures.broken_off() if reply.said else _nothing_said("model_failed")) from None
@@ -85,7 +85,7 @@ class EndpointClient:
         import openai
 
         splitter = Splitter()
-        async with openai.AsyncOpenAI(http_client=openai.DefaultAsyncHttpxClient(verify=_tls()), **self._connection()) as client:
+        async with openai.AsyncOpenAI(http_client=openai.DefaultAsyncHttpxClient(verify=tls()), **self._connection()) as client:
             request: Any = {"model": self._model, "messages": list(messages), "stream": True, **optional}
             async for chunk in await client.chat.completions.create(**request):
                 reply.told_usage(chunk.usage)
@@ -148,7 +148,7 @@ class EndpointClient:
         known = self.memory.known(self.endpoint)
         sent = _renamed(optional, known.rejected)
         attempt = 0
-        with openai.OpenAI(http_client=openai.DefaultHttpxClient(verify=_tls()), **self._connection()) as client:
+        with openai.OpenAI(http_client=openai.DefaultHttpxClient(verify=tls()), **self._connection()) as client:
             while True:
                 attempt += 1
                 try:
@@ -156,7 +156,7 @@ class EndpointClient:
                     answer = client.chat.completions.create(**request)
                     return self._whole(messages, answer)
                 except Exception as error:
-                    if not _expected(error):
+                    if not expected(error):
                         raise
                     failure = failures.judge(error, attempt, sent)
                     if failure.drop == "response_format":
@@ -187,6 +187,19 @@ class EndpointClient:
             raise _nothing_said("only_reasoning")
         return text, reply.finished, reply.usage(), set()
 
+    def listed(self) -> dict[str, Any]:
+        """The server's list of models as it is, empty when it has none. Blocks; never raises for what the server does."""
+        import openai
+
+        try:
+            with openai.OpenAI(http_client=openai.DefaultHttpxClient(verify=tls()), **self._connection()) as client:
+                found: Any = client.get("/models", cast_to=cast("Any", object))
+        except Exception as error:
+            if not expected(error):
+                raise
+            return {}
+        return found if isinstance(found, dict) else {}
+
     # --- What both need -----------------------------------------------------------------------------------------------
 
     def _mode(self) -> Mode:
@@ -200,7 +213,7 @@ class EndpointClient:
         """What is known; and the library loaded off the event loop: it takes up to a second, which an offline installation need not spend."""
         import openai.resources.chat  # noqa: F401
 
-        _tls()
+        tls()
         return self.memory.known(self.endpoint)
 
     @property
@@ -208,10 +221,7 @@ class EndpointClient:
         return self.endpoint.model or "default"
 
     def _connection(self) -> dict[str, Any]:
-        import httpx2
-
-        timeout = httpx2.Timeout(self._timeout or settings.OPENAI_TIMEOUT_SECONDS, connect=CONNECT_SECONDS)
-        return {"base_url": self.endpoint.base_url, "api_key": self.endpoint.api_key or "none", "timeout": timeout, "max_retries": 0}
+        return connection(self.endpoint, self._timeout or settings.OPENAI_TIMEOUT_SECONDS)
 
     def _learn_from(self, failure: failures.Failure) -> None:
         if failure.drop and failure.drop != "response_format":
@@ -222,11 +232,23 @@ class EndpointClient:
 
 
 @cache
-def _tls() -> ssl.SSLContext:
+def tls() -> ssl.SSLContext:
     """One for all connections: reading the certificates takes 25 ms."""
     import httpx2
 
     return httpx2.create_ssl_context()
+
+
+def connection(endpoint: Endpoint, timeout: float) -> dict[str, Any]:
+    """How the library is told where to go. It must not retry: what may be tried again is our decision."""
+    import httpx2
+
+    return {
+        "base_url": endpoint.base_url,
+        "api_key": endpoint.api_key or "none",
+        "timeout": httpx2.Timeout(timeout, connect=CONNECT_SECONDS),
+        "max_retries": 0,
+    }
 
 
 class _Reply:
@@ -292,7 +314,7 @@ def _nothing_said(code: str) -> ModelError:
     }[code]
 
 
-def _expected(error: Exception) -> bool:
+def expected(error: Exception) -> bool:
     """Failures of a server or the way to it; anything else is a fault of ours."""
     import httpx2
     import openai

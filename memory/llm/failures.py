@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
@@ -32,13 +32,14 @@ _LENGTHS = (
 @dataclass(frozen=True, slots=True)
 class Failure:
     """`error` is what a person is told. `wait`: seconds before another try makes sense, None when it makes none. `drop`: a parameter to leave out.
-    `overflow`: the prompt was too long, for a context of `context_length` tokens if the server said so."""
+    `overflow`: the prompt was too long, for a context of `context_length` tokens if the server said so. `status`: of HTTP, 0 without an answer."""
 
     error: ModelError
     wait: float | None = None
     drop: str | None = None
     overflow: bool = False
     context_length: int | None = None
+    status: int = 0
 
 
 def judge(error: Exception, attempt: int, optional: Collection[str] = ()) -> Failure:
@@ -46,7 +47,7 @@ def judge(error: Exception, attempt: int, optional: Collection[str] = ()) -> Fai
     import openai
 
     if isinstance(error, openai.APIStatusError):
-        return _status(error, attempt, optional)
+        return replace(_status(error, attempt, optional), status=error.status_code)
     if isinstance(error, openai.APITimeoutError):
         told = ModelError("model_timeout", "The model endpoint didn’t answer in time.", "Try again; a slow server may need OPENAI_TIMEOUT_SECONDS.")
         return Failure(told, wait=_backoff(attempt) if attempt == 1 else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from memory.llm.capabilities import MODES, Mode
@@ -41,3 +42,33 @@ def structured_mode(client: EndpointClient) -> Mode:
         if value and not repairs:
             return mode
     return "prompted"
+
+
+# What servers call the number of tokens a model reads at most: OpenRouter, vLLM, LM Studio, Groq, llama.cpp.
+CONTEXT_NAMES = ("context_length", "max_model_len", "max_context_length", "loaded_context_length", "context_window", "n_ctx")
+
+
+def context_length(client: EndpointClient) -> int | None:
+    """What the server's list of models says of this one, None when it says nothing."""
+    rows: Any = client.listed().get("data")
+    named = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    named = [row for row in named if row.get("id") == client.endpoint.model] or (named if len(named) == 1 else [])
+    for row in named:
+        inside = [part for part in (row, row.get("meta"), row.get("top_provider")) if isinstance(part, dict)]
+        for name in CONTEXT_NAMES:
+            found = next((part[name] for part in inside if isinstance(part.get(name), int) and part[name] > 0), None)
+            if found is not None:
+                return int(found)
+    return None
+
+
+async def _spoken(client: EndpointClient) -> None:
+    async for _ in client.stream([{"role": "user", "content": "Say “ready”, nothing else."}]):
+        pass
+
+
+def probe(client: EndpointClient) -> None:
+    """Find everything out anew, and remember it. Blocks; raises the ModelError a turn would end with."""
+    client.memory.learn(client.endpoint, rejected=(), streaming_usage=None, context_length=context_length(client))
+    asyncio.run(_spoken(client))
+    client.memory.learn(client.endpoint, structured=structured_mode(client))

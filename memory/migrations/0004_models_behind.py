@@ -7,51 +7,55 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('memory', '0003_extraction_report'),
+        ("memory", "0003_extraction_report"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='turn',
-            name='usage',
+            model_name="turn",
+            name="usage",
             field=models.JSONField(blank=True, default=dict, help_text="Tokens and cost of each model call's stage."),
         ),
         migrations.AlterField(
-            model_name='statevector',
-            name='vector',
+            model_name="statevector",
+            name="vector",
             field=pgvector.django.halfvec.HalfVectorField(help_text="As long as the forest's pin says."),
         ),
         migrations.CreateModel(
-            name='ModelCapability',
+            name="ModelCapability",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('address', models.CharField(help_text='Without user, password and query.', max_length=500)),
-                ('model', models.CharField(blank=True, max_length=200)),
-                ('structured', models.CharField(blank=True, help_text='json_schema, json_object or prompted.', max_length=11)),
-                ('streaming_usage', models.BooleanField(blank=True, null=True)),
-                ('rejected', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=60), blank=True, default=list, help_text="Request parameters it doesn't take.", size=None)),
-                ('context_length', models.PositiveIntegerField(blank=True, null=True)),
-                ('vector_length', models.PositiveIntegerField(blank=True, null=True)),
-                ('probed_at', models.DateTimeField()),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("address", models.CharField(help_text="Without user, password and query.", max_length=500)),
+                ("model", models.CharField(blank=True, max_length=200)),
+                ("structured", models.CharField(blank=True, help_text="json_schema, json_object or prompted.", max_length=11)),
+                ("streaming_usage", models.BooleanField(blank=True, null=True)),
+                (
+                    "rejected",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=60), blank=True, default=list, help_text="Request parameters it doesn't take.", size=None
+                    ),
+                ),
+                ("context_length", models.PositiveIntegerField(blank=True, null=True)),
+                ("vector_length", models.PositiveIntegerField(blank=True, null=True)),
+                ("probed_at", models.DateTimeField()),
             ],
             options={
-                'verbose_name_plural': 'model capabilities',
-                'constraints': [models.UniqueConstraint(fields=('address', 'model'), name='model_capability_once')],
+                "verbose_name_plural": "model capabilities",
+                "constraints": [models.UniqueConstraint(fields=("address", "model"), name="model_capability_once")],
             },
         ),
         migrations.CreateModel(
-            name='NewVector',
+            name="NewVector",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('pin', models.CharField(help_text='The weights hash of the new embedder.', max_length=64)),
-                ('vector', pgvector.django.halfvec.HalfVectorField()),
-                ('forest', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='memory.forest')),
-                ('replaces', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='new', to='memory.statevector')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("pin", models.CharField(help_text="The weights hash of the new embedder.", max_length=64)),
+                ("vector", pgvector.django.halfvec.HalfVectorField()),
+                ("forest", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="+", to="memory.forest")),
+                ("replaces", models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name="new", to="memory.statevector")),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('forest', 'id'), name='new_vector_forest_id')],
+                "constraints": [models.UniqueConstraint(fields=("forest", "id"), name="new_vector_forest_id")],
             },
         ),
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from memory.engine import revise
 from memory.engine.forest import EvidenceKind, Extraction, Proposal, SlotEntry
+from memory.llm.usage import Spent, merged
 from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, InteractionState, Lease, PostingKind, Revision, StateVector, Topic, Turn
 from memory.store.evidence import fields_of
 from memory.store.recall import half
@@ -41,6 +42,7 @@ class Plan:
     topic_stems: tuple[str, ...]
     entity_terms: Mapping[str, int]
     milliseconds: float
+    spent: Spent = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,8 @@ def apply(forest: int, token: int, plan: Plan) -> Applied | None:
         turn = state.turn
         turn.status = Turn.Status.REFINED
         turn.timings = {**turn.timings, "refine_ms": round(plan.milliseconds, 1)}
-        turn.save(update_fields=["status", "timings"])
+        turn.usage = merged(turn.usage, plan.spent)
+        turn.save(update_fields=["status", "timings", "usage"])
         Lease.objects.filter(pk=lease.pk).update(position=state.position, progressed_at=timezone.now(), heartbeat_at=timezone.now())
     return Applied(tuple((kind, row.pk) for kind, row in rows), tuple(revisions), tuple(touched))
 
