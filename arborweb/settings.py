@@ -13,6 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
 
 from arborweb.celery import app as celery_app
+from arborweb.home import home
 
 __all__ = ["celery_app"]  # whoever has settings has the application, so shared tasks of every process belong to it
 
@@ -245,6 +246,9 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
 
 # --- Memory. Every limit a person can meet is stated here and in docs/limits.md.
 MAX_TURN_BYTES = 32 * 1024
+# A file to import, and where it is kept until it is taken in.
+MAX_IMPORT_MB = env_int("MAX_IMPORT_MB", 200)
+UPLOADS_DIR = home() / "uploads"
 EVIDENCE_BUDGET = env_int("EVIDENCE_BUDGET", 16_384)
 COMMIT_WAIT_SECONDS = env_int("COMMIT_WAIT_SECONDS", 10)
 TURN_STALE_SECONDS = 10

@@ -290,6 +290,11 @@ class JobAdmin(InForest):
     list_filter = ["status", "kind", *OF_FOREST]
 
 
+@admin.register(models.Import)
+class ImportAdmin(InForest):
+    list_display = ["id", "job", "formats", "counts", "relocalize", "heartbeat_at"]
+
+
 @admin.register(models.Lease)
 class LeaseAdmin(InForest):
     list_display = ["id", "holder", "token", "position", "heartbeat_at", "progressed_at"]

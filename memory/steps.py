@@ -371,4 +371,5 @@ async def settle(turn: Turn) -> None:
 
 
 def _worth_waiting(forest_id: int) -> bool:
-    return refine.next_unrefined(forest_id, 0) is not None and refine.moving(forest_id)
+    # What was imported waits longer than any turn could.
+    return refine.next_unrefined(forest_id, 0, imported=False) is not None and refine.moving(forest_id)

@@ -34,7 +34,7 @@ def root(django_user_model):
 @pytest.fixture
 def her(ines):
     """A forest with a row in most tables."""
-    from memory.models import Job, Lease, ModelCapability, NewVector, ParentChange, StateLink
+    from memory.models import Import, Job, Lease, ModelCapability, NewVector, ParentChange, StateLink
 
     forest = plant(ines, f"Home {CANARY}")
     first = say(forest, f"Plan {CANARY}", topic=CANARY, words="plan")
@@ -47,6 +47,7 @@ def her(ines):
     ParentChange.objects.create(forest=forest, state=second, new_parent=first, at_position=2)
     StateLink.objects.create(forest=forest, state=second, parent=first, weight=0.3)
     Job.objects.create(forest=forest, kind="sample")
+    Import.objects.create(forest=forest, job=Job.objects.create(forest=forest, kind="import"))
     Lease.objects.create(forest=forest)
     Outbox.objects.create(forest=forest)
     NewVector.objects.create(forest=forest, replaces=StateVector.objects.filter(forest=forest).first(), pin="0" * 64, vector=[0.5] * 3)

@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 import threading
+import time
 import uuid
 from functools import partial
 
@@ -13,13 +14,16 @@ from django.db import DatabaseError, connections, transaction
 
 from memory import messages, present, steps
 from memory.llm.interface import ModelError
-from memory.models import Forest, InteractionState
+from memory.models import Forest
 from memory.store import refine as store
 
 log = logging.getLogger(__name__)
 
 # What is wrong with a model's reading of this very turn; everything else is the endpoint's trouble, and no reason to give up on a turn.
 OF_THE_TURN = ("structured_invalid", "only_reasoning", "empty_answer", "prompt_too_long")
+
+# While imported states are refined, watching pages are told so often.
+QUIET_SECONDS = 60.0
 
 
 def drain(forest_id: int) -> int:
@@ -36,7 +40,7 @@ def drain(forest_id: int) -> int:
     pulse = threading.Thread(target=_keep_alive, args=(forest_id, token, stop), daemon=True)
     pulse.start()
     try:
-        done, position = _refine_all(forest_id, token)
+        done, positions = _refine_all(forest_id, token)
     except store.LeaseLostError:
         log.info("forest %s: another worker took over", forest_id)
         return 0
@@ -45,7 +49,7 @@ def drain(forest_id: int) -> int:
         pulse.join()
         store.release(forest_id, token)
     # A state that arrived between the last look and the release found the lease taken and went away: look once more.
-    return done + (drain(forest_id) if store.next_unrefined(forest_id, position) is not None else 0)
+    return done + (drain(forest_id) if _next(forest_id, positions) is not None else 0)
 
 
 def _keep_alive(forest_id: int, token: int, stop: threading.Event) -> None:
@@ -60,28 +64,52 @@ def _keep_alive(forest_id: int, token: int, stop: threading.Event) -> None:
         connections.close_all()
 
 
-def _refine_all(forest_id: int, token: int) -> tuple[int, int]:
-    """How many were refined, and the position looked at last."""
-    done, position = 0, 0
-    while (state_id := store.next_unrefined(forest_id, position)) is not None:
-        position = InteractionState.objects.values_list("position", flat=True).get(pk=state_id)
+def _refine_all(forest_id: int, token: int) -> tuple[int, dict[bool, int]]:
+    """How many were refined, and the positions looked at last, of imported states and of others."""
+    done, positions, told, quiet = 0, {False: 0, True: 0}, time.monotonic(), 0
+    while (found := _next(forest_id, positions)) is not None:
+        imported, state_id, position = found
+        positions[imported] = position
+        applied = None
         try:
             plan = steps.plan_refinement(forest_id, state_id)
         except ModelError as error:  # the raw turn stays, the failure is shown, the worker or a person tries again (W7)
             log.warning("state %s could not be read: %s", state_id, error.code)
             store.fail(state_id, error.code, error.message, error.action, wait=True, passing=error.code not in OF_THE_TURN)
-            _tell(forest_id, state_id, None)
-            continue
+            if not imported:
+                _tell(forest_id, state_id, None)
         except Exception as error:  # whatever an extractor does: the raw turn stays, the failure is shown, the next one goes on (W7)
             log.exception("state %s could not be refined", state_id)
             store.fail(state_id, "extraction_failed", f"{type(error).__name__}: the extractors could not read this turn.")
-            _tell(forest_id, state_id, None)
-            continue
-        with transaction.atomic():
-            applied = store.apply(forest_id, token, plan)
-            transaction.on_commit(partial(_tell, forest_id, state_id, applied))
+            if not imported:
+                _tell(forest_id, state_id, None)
+        else:
+            with transaction.atomic():
+                applied = store.apply(forest_id, token, plan)
+                if not imported:
+                    transaction.on_commit(partial(_tell, forest_id, state_id, applied))
         done += applied is not None
-    return done, position
+        quiet += imported
+        if quiet and time.monotonic() - told > QUIET_SECONDS:
+            _tell_of_all(forest_id)
+            told, quiet = time.monotonic(), 0
+    if quiet:
+        _tell_of_all(forest_id)
+    return done, positions
+
+
+def _next(forest_id: int, positions: dict[bool, int]) -> tuple[bool, int, int] | None:
+    """Whether it was imported, id and position of the next waiting state: what is said now comes before what was brought along."""
+    for imported in (False, True):
+        found = store.next_unrefined(forest_id, positions[imported], imported=imported)
+        if found is not None:
+            return imported, *found
+    return None
+
+
+def _tell_of_all(forest_id: int) -> None:
+    """Imported states come by the thousand: the pages read the forest anew instead of hearing of each."""
+    messages.announce(forest_id, "forest.changed", {"why": "refined", "job": None})
 
 
 def _tell(forest_id: int, state_id: int, applied: store.Applied | None) -> None:

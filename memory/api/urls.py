@@ -5,7 +5,8 @@ from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSpli
 
 from memory.api.base import Unknown
 from memory.api.evidence import Facts, OneItem, Records, ReviseItem, Revisions
-from memory.api.forests import Export, Forests, Import, Observe, OneForest, Recall, SampleForest
+from memory.api.forests import Export, Forests, Observe, OneForest, Recall, SampleForest
+from memory.api.imports import Import
 from memory.api.jobs import OneJob, Reembed
 from memory.api.me import Me
 from memory.api.model import Model, TestModel

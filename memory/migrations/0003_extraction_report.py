@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('memory', '0002_forest'),
+        ("memory", "0002_forest"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='interactionstate',
-            name='extraction_report',
-            field=models.JSONField(blank=True, default=dict, help_text='How it was read: kept, dropped by reason, calls, tokens; no content.'),
+            model_name="interactionstate",
+            name="extraction_report",
+            field=models.JSONField(blank=True, default=dict, help_text="How it was read: kept, dropped by reason, calls, tokens; no content."),
         ),
     ]

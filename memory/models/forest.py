@@ -143,7 +143,7 @@ class InteractionState(InForest):
             models.Index(fields=["forest", "root_id", "position"], name="state_tree"),
             models.Index(fields=["forest", "branch_id", "position"], name="state_branch"),
             models.Index(fields=["forest", "time"], name="state_time"),
-            models.Index(fields=["forest", "position"], condition=models.Q(refined_at__isnull=True), name="state_unrefined"),
+            models.Index(fields=["forest", "origin", "position"], condition=models.Q(refined_at__isnull=True), name="state_unrefined"),
         ]
         ordering = ["position"]
 

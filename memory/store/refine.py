@@ -15,6 +15,7 @@ from memory.engine import revise
 from memory.engine.forest import EvidenceKind, Extraction, Proposal, SlotEntry
 from memory.llm.usage import Spent, merged
 from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, InteractionState, Lease, PostingKind, Revision, StateVector, Topic, Turn
+from memory.models.forest import Origin
 from memory.store.evidence import fields_of
 from memory.store.recall import half
 from memory.store.write import add_postings
@@ -88,10 +89,11 @@ def _stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds")
 
 
-def next_unrefined(forest: int, after: int) -> int | None:
-    """The earliest state beyond position `after` that waits."""
-    rows = InteractionState.objects.in_forest(forest).filter(pending(), position__gt=after).order_by("position").values_list("pk", flat=True)
-    return rows.first()
+def next_unrefined(forest: int, after: int, *, imported: bool) -> tuple[int, int] | None:
+    """Id and position of the earliest state beyond position `after` that waits, among those imported or among all others."""
+    origins = [Origin.IMPORTED] if imported else [origin for origin in Origin if origin != Origin.IMPORTED]
+    rows = InteractionState.objects.in_forest(forest).filter(pending(), origin__in=origins, position__gt=after)
+    return rows.order_by("position").values_list("pk", "position").first()
 
 
 def moving(forest: int) -> bool:
