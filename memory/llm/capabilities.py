@@ -49,7 +49,7 @@ class Kept:
         return self._kept.get((endpoint.address, endpoint.model), Capabilities())
 
     def learn(self, endpoint: Endpoint, **changes: Any) -> None:
-        self._kept[endpoint.address, endpoint.model] = replace(self.known(endpoint), **changes)
+        self._kept[endpoint.address, endpoint.model] = replace(self.known(endpoint), **{"probed_at": timezone.now(), **changes})
 
 
 class Remembered:

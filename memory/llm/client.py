@@ -20,7 +20,7 @@ from memory.llm import failures
 from memory.llm.capabilities import MODES, Capabilities, Memory, Mode, Remembered
 from memory.llm.endpoints import Endpoint
 from memory.llm.interface import IncompleteAnswerError, Message, ModelError
-from memory.llm.probe import structured_mode
+from memory.llm.probe import context_length, structured_mode
 from memory.llm.structured import Schema, Structured, UnreadableError, read, response_format, with_instructions
 from memory.llm.thinking import Piece, Splitter, without_thinking
 from memory.llm.tokens import count
@@ -30,6 +30,7 @@ from memory.threads import in_thread
 log = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 5.0
+LIST_SECONDS = 5.0  # for the list of models: good to have, not needed
 FRAMING_TOKENS = 4  # a message's own, beside its text
 RETOLD_CHARACTERS = 2_000  # of an answer that didn't fit, when it is asked for again
 
@@ -47,13 +48,13 @@ class EndpointClient:
 
     async def stream(self, messages: Sequence[Message]) -> AsyncIterator[Piece]:
         """(“answer” or “reasoning”, text) as it comes. Raises ModelError before the first answer text, IncompleteAnswerError after it."""
-        known = await in_thread(self._prepare)
+        known, sent = await in_thread(self._prepare, messages)
         optional = {"stream_options": {"include_usage": True}}
         optional = {name: value for name, value in optional.items() if known.accepts(name)}
         attempt = 0
         while True:
             attempt += 1
-            reply = _Reply(self.endpoint, messages)
+            reply = _Reply(self.endpoint, sent)
             try:
                 async for piece in self._stream_once(messages, optional, reply):
                     yield piece
@@ -171,7 +172,7 @@ class EndpointClient:
                         time.sleep(failure.wait)
 
     def _whole(self, messages: Sequence[Message], answer: Any) -> tuple[str, str, Usage, set[str]]:
-        reply = _Reply(self.endpoint, messages)
+        reply = _Reply(self.endpoint, _tokens(messages))
         reply.told_usage(getattr(answer, "usage", None))
         choices = getattr(answer, "choices", None) or ()
         message = choices[0].message if choices else None
@@ -192,7 +193,7 @@ class EndpointClient:
         import openai
 
         try:
-            with openai.OpenAI(http_client=openai.DefaultHttpxClient(verify=tls()), **self._connection()) as client:
+            with openai.OpenAI(http_client=openai.DefaultHttpxClient(verify=tls()), **connection(self.endpoint, LIST_SECONDS)) as client:
                 found: Any = client.get("/models", cast_to=cast("Any", object))
         except Exception as error:
             if not expected(error):
@@ -203,18 +204,27 @@ class EndpointClient:
     # --- What both need -----------------------------------------------------------------------------------------------
 
     def _mode(self) -> Mode:
-        known = self.memory.known(self.endpoint).structured
+        known = self.known().structured
         if known is None:
             known = structured_mode(self)
             self.memory.learn(self.endpoint, structured=known)
         return known
 
-    def _prepare(self) -> Capabilities:
-        """What is known; and the library loaded off the event loop: it takes up to a second, which an offline installation need not spend."""
+    def known(self) -> Capabilities:
+        """What is known of the server; the first time ever, its list of models is asked for the context's length. Blocks."""
+        found = self.memory.known(self.endpoint)
+        if found.probed_at is None:
+            self.memory.learn(self.endpoint, context_length=context_length(self))
+            found = self.memory.known(self.endpoint)
+        return found
+
+    def _prepare(self, messages: Sequence[Message]) -> tuple[Capabilities, int]:
+        """What is known, and the tokens to be sent. Off the event loop, like loading the library: that takes up to a second, which an offline
+        installation need not spend."""
         import openai.resources.chat  # noqa: F401
 
         tls()
-        return self.memory.known(self.endpoint)
+        return self.known(), _tokens(messages)
 
     @property
     def _model(self) -> str:
@@ -254,8 +264,8 @@ def connection(endpoint: Endpoint, timeout: float) -> dict[str, Any]:
 class _Reply:
     """One answer as it comes in: whether it began, how it ended, what it took."""
 
-    def __init__(self, endpoint: Endpoint, messages: Sequence[Message]) -> None:
-        self._endpoint, self._messages = endpoint, messages
+    def __init__(self, endpoint: Endpoint, sent: int) -> None:
+        self._endpoint, self._sent = endpoint, sent
         self._usage: Any = None
         self._texts: dict[str, list[str]] = {"answer": [], "reasoning": []}
         self.finished = ""
@@ -282,7 +292,7 @@ class _Reply:
             self._usage = usage
 
     def usage(self) -> Usage:
-        sent = sum(count(message["content"]) + FRAMING_TOKENS for message in self._messages)
+        sent = self._sent
         answered, thought = (count("".join(self._texts[kind])) for kind in ("answer", "reasoning"))
         if self._usage is None:
             return Usage(sent, answered + thought, thought, 1, self._endpoint.cost(sent, answered + thought), estimated=True)
@@ -304,6 +314,10 @@ class _Reply:
             raise IncompleteAnswerError("answer_cut", "The answer reached the most tokens the server gives.", "Keep the part that is here, or try again.")
         if self.finished == "content_filter":
             raise IncompleteAnswerError("answer_filtered", "The server’s filter ended the answer.", "Say it otherwise, or keep the part that is here.")
+
+
+def _tokens(messages: Sequence[Message]) -> int:
+    return sum(count(message["content"]) + FRAMING_TOKENS for message in messages)
 
 
 def _nothing_said(code: str) -> ModelError:

@@ -23,7 +23,7 @@ class EndpointModel:
         return self.answers.endpoint.model or "default"
 
     def context_length(self) -> int | None:
-        return self.answers.memory.known(self.answers.endpoint).context_length
+        return self.answers.known().context_length
 
     async def stream_answer(
         self, messages: Sequence[Message], context: Context, query: Query, decision: Decision, pool: Pool, *, now: datetime, zone: str

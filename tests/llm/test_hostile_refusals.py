@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 import traceback
@@ -164,6 +165,30 @@ async def test_a_prompt_too_long_says_so_and_the_length_is_remembered(hostile: H
     error = await refused(client)
     assert error.code == "context_overflow" and len(hostile.requests) == 1
     assert client.memory.known(client.endpoint).context_length == 8192
+
+
+@pytest.mark.parametrize(
+    ("row", "length"),
+    [
+        ({"id": "m", "max_model_len": 4096}, 4096),
+        ({"id": "m", "context_length": 8192, "top_provider": {"context_length": 4096}}, 8192),
+        ({"id": "m", "meta": {"n_ctx": 2048, "n_ctx_train": 32768}}, 2048),
+        ({"id": "other", "meta": {"n_ctx": 2048}}, 2048),  # the only one there is
+        ({"id": "m", "object": "model"}, None),
+        ("m", None),
+    ],
+)
+def test_a_context_s_length_is_asked_for_once(hostile: Hostile, client: EndpointClient, row: object, length: int | None) -> None:
+    hostile.models = Answer([json.dumps({"object": "list", "data": [row]})])
+    assert client.known().context_length == length
+    hostile.models = Answer([json.dumps({"data": [{"id": "m", "max_model_len": 7}]})])
+    assert client.known().context_length == length
+
+
+@pytest.mark.parametrize("models", [Answer(["[]"]), Answer(["no"], content_type="text/html"), Answer(["{}"], cut=True), Answer(["{}"], status=500)])
+def test_a_server_without_a_list_of_models_is_no_trouble(hostile: Hostile, client: EndpointClient, models: Answer) -> None:
+    hostile.models = models
+    assert client.known().context_length is None
 
 
 # --- Keys -------------------------------------------------------------------------------------------------------------------
