@@ -156,9 +156,10 @@ def _write_evidence(state: InteractionState, plan: Plan) -> list[tuple[EvidenceK
     for number, proposal in enumerate(plan.extraction.proposals):
         model = EVIDENCE_MODELS[proposal.kind]
         # Rules say the same of the same turn, so their number names an item. A model may say it otherwise the next time: its items go by their
-        # words, and what it said before stays (W1, W3).
+        # words or their slot and value, and what it said before stays (W1, W3).
         known = model.objects.filter(state=state, made_by=proposal.made_by).order_by("number")
-        row = known.filter(number=number).first() if proposal.made_by == "rule" else known.filter(text=proposal.text, value=proposal.value).first()
+        same = Q(number=number) if proposal.made_by == "rule" else Q(value=proposal.value) & (Q(text=proposal.text) | Q(slot=proposal.slot[:200]) & ~Q(slot=""))
+        row = known.filter(same).first()
         if row is None:
             last = known.values_list("number", flat=True).last() if proposal.made_by != "rule" else None
             row = _new_row(model, state, proposal, number if last is None else max(number, last + 1))
