@@ -20,7 +20,8 @@ RUN python -m venv /builder && /builder/bin/pip install --no-deps --require-hash
 
 FROM python:3.12-slim
 ENV PATH=/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 HOST=0.0.0.0 PORT=8000 ARBORWEB_MODEL_DIR=/model
-RUN useradd --system --create-home --uid 10001 arborweb
+# The volume of files to import gets its owner from here.
+RUN useradd --system --create-home --uid 10001 arborweb && install -d -m 0700 -o arborweb -g arborweb /var/lib/arborweb
 WORKDIR /site
 COPY --from=packages /venv /venv
 COPY --from=packages /model /model

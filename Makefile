@@ -17,6 +17,7 @@ help:
 	@echo "make setup    install only: packages, the page, the embedding model"
 	@echo "make test     every test: Python, the page's, the browser's"
 	@echo "make check    style, types, imports, file lengths"
+	@echo "make check-llm  a real model (OPENAI_BASE_URL=…) through a conversation whose facts are known"
 	@echo "make bench    latency in a large forest, measured into docs/measurements.md"
 	@echo "make nightly  check, test, and the measurements of docs/measurements.md"
 

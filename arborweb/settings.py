@@ -13,6 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
 
 from arborweb.celery import app as celery_app
+from arborweb.home import home
 
 __all__ = ["celery_app"]  # whoever has settings has the application, so shared tasks of every process belong to it
 
@@ -31,6 +32,23 @@ def env_int(name: str, default: int) -> int:
         return int(raw) if raw else default
     except ValueError:
         raise ImproperlyConfigured(f"{name} must be a whole number, not {raw!r}.") from None
+
+
+def env_float(name: str) -> float | None:
+    """A number from the environment, None when it isn't set; anything else is refused by name."""
+    raw = os.environ.get(name, "").strip()
+    try:
+        return float(raw) if raw else None
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} must be a number, not {raw!r}.") from None
+
+
+def env_choice(name: str, default: str, choices: tuple[str, ...]) -> str:
+    """One of a few words from the environment; anything else is refused by name."""
+    value = os.environ.get(name, "").strip() or default
+    if value not in choices:
+        raise ImproperlyConfigured(f"{name} must be one of {', '.join(choices)}, not {value!r}.")
+    return value
 
 
 def env_list(name: str, default: str = "") -> list[str]:
@@ -228,18 +246,39 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
 
 # --- Memory. Every limit a person can meet is stated here and in docs/limits.md.
 MAX_TURN_BYTES = 32 * 1024
+# A file to import, and where it is kept until it is taken in.
+MAX_IMPORT_MB = env_int("MAX_IMPORT_MB", 200)
+UPLOADS_DIR = home() / "uploads"
 EVIDENCE_BUDGET = env_int("EVIDENCE_BUDGET", 16_384)
 COMMIT_WAIT_SECONDS = env_int("COMMIT_WAIT_SECONDS", 10)
 TURN_STALE_SECONDS = 10
 # Offline answers are streamed word by word at this pace; 0 = at once.
 OFFLINE_WORDS_PER_SECOND = env_int("OFFLINE_WORDS_PER_SECOND", 60)
-OPENAI_BASE_URL = os.environ.get("OPENAI_BASE_URL", "")
+# The endpoints: one that answers and extracts, one that embeds, one that reranks. Without the first the offline engine answers.
+OPENAI_BASE_URL = os.environ.get("OPENAI_BASE_URL", "").strip()
+OPENAI_API_KEY = os.environ.get("OPENAI_API_KEY", "").strip()
+OPENAI_MODEL = os.environ.get("OPENAI_MODEL", "").strip()
+OPENAI_EXTRACT_MODEL = os.environ.get("OPENAI_EXTRACT_MODEL", "").strip()
+OPENAI_TIMEOUT_SECONDS = env_int("OPENAI_TIMEOUT_SECONDS", 180)
+OPENAI_PRICE_INPUT, OPENAI_PRICE_OUTPUT = env_float("OPENAI_PRICE_INPUT"), env_float("OPENAI_PRICE_OUTPUT")
+OPENAI_EXTRACT_PRICE_INPUT, OPENAI_EXTRACT_PRICE_OUTPUT = env_float("OPENAI_EXTRACT_PRICE_INPUT"), env_float("OPENAI_EXTRACT_PRICE_OUTPUT")
+EMBEDDINGS_BASE_URL = os.environ.get("EMBEDDINGS_BASE_URL", "").strip()
+EMBEDDINGS_MODEL = os.environ.get("EMBEDDINGS_MODEL", "").strip()
+EMBEDDINGS_API_KEY = os.environ.get("EMBEDDINGS_API_KEY", "").strip()
+EMBEDDINGS_PRICE = env_float("EMBEDDINGS_PRICE")
+RERANK_BASE_URL = os.environ.get("RERANK_BASE_URL", "").strip()
+RERANK_MODEL = os.environ.get("RERANK_MODEL", "").strip()
+RERANK_API_KEY = os.environ.get("RERANK_API_KEY", "").strip()
+EXTRACTION = env_choice("EXTRACTION", "one-call", ("one-call", "separate", "rules"))
+LOCALIZER = env_choice("LOCALIZER", "calibrated", ("calibrated", "additive-ce"))
 MODEL_DIR = Path(os.environ.get("ARBORWEB_MODEL_DIR", BASE_DIR / ".arborweb" / "model"))
 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}, "nothing": {"class": "logging.NullHandler"}},
     "root": {"handlers": ["stderr"], "level": os.environ.get("LOG_LEVEL", "INFO")},
+    # At their more talkative levels they log addresses and whole requests, which are memories. OPENAI_LOG doesn't change it.
+    "loggers": {name: {"handlers": ["nothing"], "propagate": False} for name in ("openai", "httpx", "httpx2", "httpcore")},
 }

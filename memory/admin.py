@@ -278,10 +278,21 @@ class StateVectorAdmin(InForest):
     exclude = ["vector"]
 
 
+@admin.register(models.NewVector)
+class NewVectorAdmin(InForest):
+    list_display = ["id", "replaces_id", "pin"]
+    exclude = ["vector"]
+
+
 @admin.register(models.Job)
 class JobAdmin(InForest):
     list_display = ["id", "kind", "status", "done", "total", "message", "created_at", "updated_at"]
     list_filter = ["status", "kind", *OF_FOREST]
+
+
+@admin.register(models.Import)
+class ImportAdmin(InForest):
+    list_display = ["id", "job", "formats", "counts", "relocalize", "heartbeat_at"]
 
 
 @admin.register(models.Lease)
@@ -293,6 +304,13 @@ class LeaseAdmin(InForest):
 class OutboxAdmin(InForest):
     list_display = ["id", "kind", "subject", "attempts", "created_at"]
     list_filter = ["kind", *OF_FOREST]
+
+
+@admin.register(models.ModelCapability)
+class ModelCapabilityAdmin(Looking):
+    forest_linked = False
+    list_display = ["id", "address", "model", "structured", "streaming_usage", "context_length", "vector_length", "probed_at"]
+    search_fields = ["address", "model"]
 
 
 @admin.register(models.Profile)

@@ -167,6 +167,9 @@ class ForestConsumer(AsyncWebsocketConsumer):
     async def forest_message(self, event: dict[str, Any]) -> None:
         """A message of the forest. One that pub/sub lost before it is fetched first; one already passed on isn't repeated."""
         message = event["message"]
+        if message["turn"] is None:  # about the forest as a whole, without a number
+            await self.send(text_data=json.dumps(message))
+            return
         turn, seq = message["turn"], message["seq"]
         last = self.last.get(turn, 0)
         if seq == 1 and last > 1 and message["type"] in LATE:

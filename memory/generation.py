@@ -19,6 +19,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from memory import messages
+from memory.llm.interface import IncompleteAnswerError, ModelError
+from memory.llm.usage import counted
 from memory.models import Forest, Turn
 from memory.models.forest import Origin
 from memory.store.write import TurnTakenError
@@ -122,11 +124,16 @@ async def _generate(turn: Turn) -> None:
     voice = Voice(turn)
     pulse = asyncio.create_task(_pulse(turn, voice, asyncio.current_task()))
     try:
-        await take_turn(turn, voice)
+        with counted(voice.spent):
+            await take_turn(turn, voice)
     except asyncio.CancelledError:
         await voice.broken(*(("interrupted", "The server was stopped while it answered.") if _stopping else ("cancelled", "You stopped this answer.")))
     except TurnTakenError:  # stopped or swept while the answer was on its way into memory
         await voice.broken("cancelled", "You stopped this answer.")
+    except ModelError as error:  # told in our own words: nothing of it is for the log
+        log.warning("turn %s: %s", turn.pk, error.code)
+        cut_short = isinstance(error, IncompleteAnswerError)
+        await voice.broken("interrupted" if cut_short else "failed", error.message, code=error.code, action=error.action)
     except Exception as error:  # whatever broke: the turn says so, and can be tried again
         log.exception("turn %s failed", turn.pk)
         await voice.broken("failed", f"The answer could not be finished ({type(error).__name__}).")

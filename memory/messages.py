@@ -77,7 +77,7 @@ async def apublish(forest_id: int, turn_id: int, kind: str, payload: dict[str, A
         return None
     message = json.loads(json.dumps({**body, "seq": seq}, cls=DjangoJSONEncoder))
     try:
-        await asyncio.wait_for(get_channel_layer().group_send(group(forest_id), {"type": "forest.message", "message": message}), 2)
+        await _send(forest_id, message)
     except (redis.RedisError, OSError, TimeoutError) as error:
         log.warning("turn %s: message %s kept but not passed on (%s)", turn_id, kind, type(error).__name__)
     return seq
@@ -86,6 +86,19 @@ async def apublish(forest_id: int, turn_id: int, kind: str, payload: dict[str, A
 def publish(forest_id: int, turn_id: int, kind: str, payload: dict[str, Any]) -> int | None:
     """`apublish` for code without an event loop: the worker, actions, commands."""
     return async_to_sync(apublish)(forest_id, turn_id, kind, payload)
+
+
+def announce(forest_id: int, kind: str, payload: dict[str, Any]) -> None:
+    """Send something about the forest as a whole to all who watch it now. It belongs to no turn (`turn` null), has no number and isn't kept."""
+    message = json.loads(json.dumps({"type": kind, "turn": None, **payload}, cls=DjangoJSONEncoder))
+    try:
+        async_to_sync(_send)(forest_id, message)
+    except (redis.RedisError, OSError, TimeoutError) as error:
+        log.warning("forest %s: message %s not passed on (%s)", forest_id, kind, type(error).__name__)
+
+
+async def _send(forest_id: int, message: dict[str, Any]) -> None:
+    await asyncio.wait_for(get_channel_layer().group_send(group(forest_id), {"type": "forest.message", "message": message}), 2)
 
 
 def replay(turn_id: int, after: int) -> list[dict[str, Any]]:

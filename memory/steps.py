@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import sys
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -21,16 +22,20 @@ from django.db import transaction
 from memory.engine import assemble as assembly
 from memory.engine import commit as extracting
 from memory.engine import compute, localize, query, recall, terms, text
+from memory.engine.extract import offer
 from memory.engine.extract.events import canonical
 from memory.engine.forest import Channel, Context, Decision, Hit, Pool, Recall, Recalled
 from memory.engine.query import Query, QueryKind
 from memory.errors import conflict
+from memory.llm import usage
 from memory.llm.calibration import calibration
 from memory.llm.embed import embedder
 from memory.llm.interface import get_model
 from memory.llm.offline import OfflineModel
 from memory.llm.prompts.answer import AnswerRequest, answer_messages
+from memory.llm.rerank import reranker
 from memory.llm.tokens import count
+from memory.llm.usage import Spent
 from memory.models import ContextTrace, Forest, InteractionState, PostingKind, Profile, Turn
 from memory.models.forest import Origin
 from memory.store import evidence, read, refine, write
@@ -41,6 +46,9 @@ from memory.threads import in_thread
 LEXICAL_STATES = 12
 SUPPLEMENTAL_TURNS = 40
 WINDOW_STATES = 200
+# Of a context of known length: what we fill by our own count, and what is kept free for the answer and taken by instructions.
+CONTEXT_SHARE = 0.85
+ANSWER_ROOM, INSTRUCTIONS_ROOM = 1_024, 600
 # Questions with a computed answer: every event about their matter is looked at.
 COMPUTED_KINDS: tuple[QueryKind, ...] = ("count", "sum", "latest", "earliest", "difference", "compare", "order")
 
@@ -69,8 +77,22 @@ def localize_text(forest: Forest, said: str, now: datetime, *, as_of: int | None
     window = localize.window(asked)
     then = _states_of(forest, window.start, window.end, vector, as_of) if window else []
     found, fused = gather(forest, asked, vector, as_of, branches={past.interaction.branch for past in then})
-    decision = localize.localize(asked, found, calibration(), then)
+    if settings.LOCALIZER == "additive-ce":
+        decision = localize.localize_additive(asked, found, _cross_encoded(asked, found, then), calibration(), then)
+    else:
+        decision = localize.localize(asked, found, calibration(), then)
     return Place(asked, vector, decision, found, fused, 1000 * (time.perf_counter() - started))
+
+
+def _cross_encoded(asked: Query, found: Recall, then: Sequence[Recalled]) -> dict[int, float]:
+    """A cross-encoder's score of each recalled state, on its branch-aware text; none when a cue decides without. Raises ModelError."""
+    if not localize.needs_recall(asked, found.active):
+        return {}
+    states = {one.interaction.id: one.interaction for one in (*found.recalled, *then)} | {tip.id: tip for tip in found.tips.values()}
+    read_as = {
+        identity: text.branch_text(state.topic, state.path_summary, state.node_summary or state.user, state.entities) for identity, state in states.items()
+    }
+    return dict(zip(read_as, reranker().scores(asked.text, list(read_as.values())), strict=True))
 
 
 def localize_turn(turn: Turn) -> Place:
@@ -97,8 +119,9 @@ def given(place: Place, parent: InteractionState | None) -> Place:
 
 
 def placed(forest: Forest, said: str, now: datetime, parent: InteractionState | None) -> Place:
-    """A place that is known beforehand, without looking for it (measurements, imports)."""
+    """A place that is known beforehand, without looking for it (measurements, imports). Raises Refused for a forest of another embedder."""
     started = time.perf_counter()
+    check_embedder(forest)
     asked = query.read(said, now, forest.time_zone)
     [vector] = embedder().embed([said])
     state = read.interactions(forest.pk, [parent.pk])[parent.pk] if parent is not None else None
@@ -106,13 +129,19 @@ def placed(forest: Forest, said: str, now: datetime, parent: InteractionState | 
     return Place(asked, vector, localize.given(state), nothing, {}, 1000 * (time.perf_counter() - started))
 
 
-def check_embedder(forest: Forest) -> None:
-    """Refuse to compare vectors of two embedders (R4)."""
+def fits(forest: Forest) -> bool:
+    """Whether this process embeds as the forest was built: vectors of two embedders can't be compared (R4)."""
     here = embedder()
-    if (forest.embedder, forest.dimensions, forest.weights_hash) != (here.identity, here.dimensions, here.weights_hash):
+    return (forest.embedder, forest.dimensions, forest.weights_hash) == (here.identity, here.dimensions, here.weights_hash)
+
+
+def check_embedder(forest: Forest) -> None:
+    """Refuse a forest of another embedder, with what to do."""
+    if not fits(forest):
+        here = embedder()
         raise conflict(
             f"This forest was built with the embedder {forest.embedder}; this server has {here.identity}.",
-            "Run the server with the embedder it was built with.",
+            f"Run `manage.py reembed`, or the server with the embedder it was built with ({forest.dimensions} numbers a vector).",
         )
 
 
@@ -211,15 +240,23 @@ def assemble_turn(turn: Turn, place: Place) -> Evidenced:
     started = time.perf_counter()
     forest = Forest.objects.get(pk=turn.forest_id)
     profile = Profile.objects.filter(owner_id=forest.owner_id).first()
-    budget = (profile and profile.evidence_budget) or settings.EVIDENCE_BUDGET
+    budget = min((profile and profile.evidence_budget) or settings.EVIDENCE_BUDGET, _room(turn.text))
     context, pool = assemble(forest, place, budget)
-    request = answer_messages(context, turn.text, turn.sent_at, forest.time_zone)
+    request = answer_messages(context, place.query)
     digest = hashlib.sha256(json.dumps(request.messages, ensure_ascii=False).encode()).hexdigest()
     with transaction.atomic():
         write.lock(turn.forest_id)
         write.save_context(turn, context, request.messages, digest, request.instructions_tokens, request.input_tokens)
         Turn.objects.filter(pk=turn.pk, generator=turn.generator).exclude(generator="").update(status=Turn.Status.ANSWERING)
     return Evidenced(context, pool, request, forest.time_zone, 1000 * (time.perf_counter() - started))
+
+
+def _room(said: str) -> int:
+    """Tokens of evidence that the model has room for beside instructions, input and answer; its tokenizer may count more than ours (M6)."""
+    length = get_model().context_length()
+    if length is None:
+        return sys.maxsize
+    return max(0, int(CONTEXT_SHARE * length) - ANSWER_ROOM - INSTRUCTIONS_ROOM - count(said))
 
 
 # --- 4. Commit --------------------------------------------------------------------------------------------------------
@@ -230,6 +267,23 @@ def state_text(user: str, assistant: str) -> str:
     return f"{user}\n{assistant}"
 
 
+def rough(user: str, assistant: str, time: datetime, origin: str, vector: np.ndarray) -> write.RoughCommit:
+    """Everything a rough commit writes of two texts and the vector of both, worked out before its transaction."""
+    both = f"{user}\n{assistant}"
+    return write.RoughCommit(
+        user=user,
+        assistant=assistant,
+        time=time,
+        terms=Counter(terms.terms(both)),
+        entity_terms=Counter(terms.entity_terms(both)),
+        entities=terms.entity_spans(user)[:20],
+        tokens=count(user) + count(assistant),
+        vector=vector,
+        origin=origin,
+        trust=InteractionState.Trust.IMPORTED if origin == Origin.IMPORTED else InteractionState.Trust.OWNER,
+    )
+
+
 def commit(
     turn: Turn,
     place: Place,
@@ -238,6 +292,7 @@ def commit(
     generator: str,
     timings: Mapping[str, float] | None = None,
     evidenced: Evidenced | None = None,
+    spent: Spent | None = None,
     seq: int = 0,
 ) -> InteractionState:
     """The rough commit of one turn (paper §3.4, first half). `generator` empty: nobody generates it (given, or kept by its owner).
@@ -245,27 +300,18 @@ def commit(
     Raises write.TurnTakenError, write.ParentGoneError.
     """
     started = time.perf_counter()
-    both = f"{turn.text}\n{answer}"
+    took = (spent or {}).get("answer")
     [vector] = embedder().embed([state_text(turn.text, answer)])
     embedded = time.perf_counter()
-    rough = write.RoughCommit(
-        user=turn.text,
-        assistant=answer,
-        time=turn.sent_at,
-        terms=Counter(terms.terms(both)),
-        entity_terms=Counter(terms.entity_terms(both)),
-        entities=terms.entity_spans(turn.text)[:20],
-        tokens=count(turn.text) + count(answer),
-        vector=vector,
-        origin=turn.origin,
-        trust=InteractionState.Trust.IMPORTED if turn.origin == Origin.IMPORTED else InteractionState.Trust.OWNER,
-        input_tokens=evidenced.context.tokens + evidenced.request.instructions_tokens + evidenced.request.input_tokens if evidenced else 0,
-        output_tokens=count(answer) if evidenced else 0,
+    made = replace(
+        rough(turn.text, answer, turn.sent_at, turn.origin, vector),
+        input_tokens=took.input if took else evidenced.request.tokens if evidenced else 0,
+        output_tokens=took.output if took else count(answer) if evidenced else 0,
         answered_by=get_model().name if turn.origin == Origin.CHAT else "",
         seq=seq,
     )
     with transaction.atomic():
-        state = write.commit_rough(turn, place.decision, rough, generator)
+        state = write.commit_rough(turn, place.decision, made, generator)
         if evidenced is None:
             write.save_decision(turn, place.decision)
     done = time.perf_counter()
@@ -276,7 +322,9 @@ def commit(
         "vector_ms": 1000 * (embedded - started),
         "commit_ms": 1000 * (done - embedded),
     }
-    Turn.objects.filter(pk=turn.pk).update(timings={name: round(value, 2) for name, value in measured.items() if value is not None})
+    Turn.objects.filter(pk=turn.pk).update(
+        timings={name: round(value, 2) for name, value in measured.items() if value is not None}, usage=usage.merged(turn.usage, spent or {})
+    )
     return state
 
 
@@ -290,7 +338,10 @@ def plan_refinement(forest_id: int, state_id: int) -> refine.Plan:
     path = read.path(forest_id, state_id)
     state, before = path[-1], path[:-1]
     model = get_model()
-    extraction = model.extract(state, before, zone=forest.time_zone, topic=state.topic)
+    known = offer.choose(evidence.slots_before(forest_id, state.position), state.user, {one.id for one in before}) if model.wants_known else ()
+    spent: Spent = {}
+    with usage.counted(spent):
+        extraction = model.extract(state, before, zone=forest.time_zone, topic=state.topic, known=known)
     extraction = extracting.without_recalled(extraction, _shown(state_id), quotes_only=_quotes_only(state_id))
     keyed: dict[tuple[str, int], str] = {
         ("branch", 0): text.branch_text(extraction.topic or state.topic, extraction.path_summary, extraction.node_summary, extraction.entities)
@@ -300,7 +351,8 @@ def plan_refinement(forest_id: int, state_id: int) -> refine.Plan:
     for number, proposal in enumerate(extraction.proposals):
         # Key expansion (paper §3.3): found by the fact and its source turn together; only the fact is shown.
         keyed[proposal.kind, number] = f"{proposal.text}\n{state.user}"
-    vectors = dict(zip(keyed, embedder().embed(list(keyed.values())), strict=True))
+    with usage.counted(spent):
+        vectors = dict(zip(keyed, embedder().embed(list(keyed.values())), strict=True))
     stems = {stem for name in (extraction.topic, *extraction.topic_variants) for stem in terms.content_terms(name)}
     names = Counter(terms.entity_term(name) for name in extraction.entities)
     return refine.Plan(
@@ -310,6 +362,7 @@ def plan_refinement(forest_id: int, state_id: int) -> refine.Plan:
         vectors=vectors,
         topic_stems=tuple(sorted(stem[:100] for stem in stems)),
         entity_terms={name: number for name, number in names.items() if name},
+        spent=spent,
         milliseconds=1000 * (time.perf_counter() - started),
     )
 
@@ -333,4 +386,5 @@ async def settle(turn: Turn) -> None:
 
 
 def _worth_waiting(forest_id: int) -> bool:
-    return refine.next_unrefined(forest_id, 0) is not None and refine.moving(forest_id)
+    # What was imported waits longer than any turn could.
+    return refine.next_unrefined(forest_id, 0, imported=False) is not None and refine.moving(forest_id)

@@ -6,6 +6,8 @@ from celery import shared_task
 from django.db import connection, transaction
 
 from memory.actions import grow_sample as growing
+from memory.actions import import_chat as importing
+from memory.actions import reembed as reembedding
 from memory.actions import refine
 from memory.actions.publish_outbox import publish_outbox
 from memory.models import InteractionState
@@ -25,14 +27,27 @@ def grow_sample(job_id: int) -> None:
     growing.grow(job_id)
 
 
+@shared_task(name="memory.tasks.reembed")
+def reembed(job_id: int) -> None:
+    reembedding.run(job_id)
+
+
+@shared_task(name="memory.tasks.import_chat")
+def import_chat(job_id: int) -> None:
+    importing.run(job_id)
+    publish_outbox()  # what it left to refine
+
+
 @shared_task(name="memory.tasks.sweep_outbox")
 def sweep_outbox() -> None:
-    """What the web process could not hand over, and forests whose refinement was lost on the way (a worker killed midway)."""
+    """What the web process could not hand over, and what was lost on the way (a worker killed midway): refinements and imports."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_SWEEP_LOCK])
         if not cursor.fetchone()[0]:
             return
         forests = list(InteractionState.objects.filter(pending()).values_list("forest_id", flat=True).distinct()[:200])
     publish_outbox()
+    for job_id in importing.unfinished():
+        import_chat.delay(job_id)
     for forest_id in forests:
         refine.drain(forest_id)

@@ -7,6 +7,7 @@ to the pages that watch before the next begins. Turn t reads the memory that tâˆ
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -45,11 +46,12 @@ async def take_turn(turn: Turn, voice: Voice) -> None:
     timings = {"first_delta_ms": 1000 * ((first or started) - started), "answer_ms": 1000 * (perf_counter() - started)}
 
     voice.committing = True
+    write = partial(steps.commit, generator=turn.generator, timings=timings, evidenced=evidence, spent=voice.spent, seq=voice.seq)
     try:
-        state = await in_thread(steps.commit, turn, place, voice.text, generator=turn.generator, timings=timings, evidenced=evidence, seq=voice.seq)
+        state = await in_thread(write, turn, place, voice.text)
     except ParentGoneError:  # deleted while the answer was written: the answer stands, its place is sought again
         place = await in_thread(steps.localize_turn, turn)
-        state = await in_thread(steps.commit, turn, place, voice.text, generator=turn.generator, timings=timings, evidenced=evidence, seq=voice.seq)
+        state = await in_thread(write, turn, place, voice.text)
     await voice.state_added(state.pk)
     await in_thread(publish_outbox, turn.forest_id)
 

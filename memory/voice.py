@@ -8,6 +8,7 @@ from typing import Any
 
 from memory import messages, present
 from memory.engine.forest import Context, Decision
+from memory.llm.usage import Spent, merged
 from memory.models import Turn
 from memory.threads import in_thread
 
@@ -22,6 +23,7 @@ class Voice:
         self.text = ""
         self.seq = turn.seq
         self.committing = False
+        self.spent: Spent = {}
         self._sent = 0  # characters of `text` already passed on
         self._flushed = 0.0
 
@@ -50,9 +52,9 @@ class Voice:
             self._sent, self._flushed = len(self.text), time.monotonic()
             await self.say("turn.delta", text=piece, offset=offset)
 
-    async def broken(self, status: str, message: str) -> None:
+    async def broken(self, status: str, message: str, *, code: str = "", action: str = "Try again, keep the part, or drop it.") -> None:
         """End without a commit: the turn keeps its part and says what happened and what to do."""
-        error = {"code": status, "message": message, "action": "Try again, keep the part, or drop it."}
+        error = {"code": code or status, "message": message, "action": action}
         await in_thread(self._write_broken, status, error)
         await self.say(f"turn.{status}", error=error, partial=self.text)
 
@@ -60,6 +62,7 @@ class Voice:
         row = Turn.objects.filter(pk=self.turn.pk).exclude(status__in=Turn.COMMITTED)
         # Cancelled from outside: the status stands already, only the last words are missing.
         row.filter(status__in=Turn.BROKEN, generator="").update(partial=self.text, seq=self.seq)
+        row.update(usage=merged(self.turn.usage, self.spent))
         row.filter(generator=self.turn.generator).update(status=status, error=error, partial=self.text, seq=self.seq, generator="", heartbeat_at=None)
 
     async def state_added(self, state_id: int) -> None:

@@ -23,8 +23,8 @@ from arborweb.home import PROJECT, ServiceError
 os.environ["ARBORWEB_TEST_DATABASE"] = f"test_arborweb_{os.getpid()}"
 os.environ["ARBORWEB_PREFIX"] = f"test{os.getpid()}"
 os.environ["OFFLINE_WORDS_PER_SECOND"] = "0"
-for variable in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
-    os.environ.pop(variable, None)
+for variable in [name for name in os.environ if name.startswith(("OPENAI_", "EMBEDDINGS_", "RERANK_"))]:
+    del os.environ[variable]
 
 services = contextlib.ExitStack()
 try:

@@ -10,6 +10,7 @@ from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from memory.models import ApiKey, AtomicFact, AuditEntry, Forest, InteractionState, Outbox, Posting, Profile, Revision, StateVector, TermStat
 from tests.forests import learn, plant, say, trace
@@ -33,7 +34,7 @@ def root(django_user_model):
 @pytest.fixture
 def her(ines):
     """A forest with a row in most tables."""
-    from memory.models import Job, Lease, ParentChange, StateLink
+    from memory.models import Import, Job, Lease, ModelCapability, NewVector, ParentChange, StateLink
 
     forest = plant(ines, f"Home {CANARY}")
     first = say(forest, f"Plan {CANARY}", topic=CANARY, words="plan")
@@ -46,8 +47,11 @@ def her(ines):
     ParentChange.objects.create(forest=forest, state=second, new_parent=first, at_position=2)
     StateLink.objects.create(forest=forest, state=second, parent=first, weight=0.3)
     Job.objects.create(forest=forest, kind="sample")
+    Import.objects.create(forest=forest, job=Job.objects.create(forest=forest, kind="import"))
     Lease.objects.create(forest=forest)
     Outbox.objects.create(forest=forest)
+    NewVector.objects.create(forest=forest, replaces=StateVector.objects.filter(forest=forest).first(), pin="0" * 64, vector=[0.5] * 3)
+    ModelCapability.objects.create(address="http://127.0.0.1:9/v1", model="m", probed_at=timezone.now())
     Profile.objects.create(owner=ines)
     ApiKey.objects.create(owner=ines, name="n", prefix="aw_x", key_hash="f" * 64)
     AuditEntry.objects.create(owner=ines, action="move", subject="state 1")

@@ -10,9 +10,11 @@ from memory import steps
 from memory.actions.create_forest import create_forest
 from memory.actions.observe import observe
 from memory.actions.refine import drain
+from memory.llm.interface import ModelError
 from memory.llm.tokens import count
 from memory.models import AtomicFact, Forest
 from memory.turn import recall
+from tests.llm.hostile import Answer, hostile_server
 
 TALK = [
     {"id": "k1", "user": "The kitchen budget is €18,000, appliances included.", "assistant": "Noted.", "time": "2026-11-02T09:00:00+01:00"},
@@ -103,3 +105,31 @@ def test_the_command_prints_what_the_endpoint_answers(forest, capsys):
 def test_the_command_says_when_there_is_no_such_forest(db):
     with pytest.raises(CommandError, match="no forest of that name"):
         call_command("recall", "Nowhere", "anything")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_paper_s_sum_runs_on_a_cross_encoder_s_scores(forest, settings):
+    """LOCALIZER=additive-ce: one /rerank request with the branch-aware texts of what recall found; its best branch wins if it beats τ = 8."""
+
+    def reply(body):
+        return Answer([json.dumps({"results": [{"index": i, "relevance_score": 9.0 if "sourdough" in text.lower() else -9.0} for i, text in rows(body)]})])
+
+    def rows(body):
+        return enumerate(body["documents"])
+
+    settings.LOCALIZER, settings.RERANK_MODEL = "additive-ce", "bge-reranker-v2-m3"
+    with hostile_server() as server:
+        settings.RERANK_BASE_URL, server.always = server.url, reply
+        answer = recall(forest, "How long does it rest?")
+        assert (answer["localization"]["method"], answer["localization"]["parent"]) == ("recall", "s1")
+        assert server.bodies[0]["query"] == "How long does it rest?" and len(server.bodies) == 1
+        server.always = lambda body: Answer([json.dumps({"results": [{"index": i, "relevance_score": -9.0} for i, _ in rows(body)]})])
+        assert recall(forest, "How long does it rest?")["localization"]["method"] == "new_root"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_without_its_cross_encoder_it_says_what_to_set(forest, settings):
+    settings.LOCALIZER = "additive-ce"
+    with pytest.raises(ModelError) as raised:
+        recall(forest, "How long does it rest?")
+    assert "RERANK_BASE_URL" in raised.value.action

@@ -84,7 +84,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Comes with a later release. */
+        /**
+         * @description Take in an export of ChatGPT, Claude, Open WebUI, LibreChat or ArborWeb, or lines as `observe/` takes them; plain or in a ZIP archive.
+         *
+         *     The worker does it; the job says how far it is, and what was left out.
+         */
         post: operations["forests_import_create"];
         delete?: never;
         options?: never;
@@ -137,6 +141,23 @@ export interface paths {
         get: operations["forests_records_retrieve"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/forests/{forest}/reembed/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Move the forest to the embedder of this server; the job says how far it is. 409 when it is there already. */
+        post: operations["forests_reembed_create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -296,6 +317,40 @@ export interface paths {
         head?: never;
         /** @description Set your time zone and the token budget of the evidence block. */
         patch: operations["me_partial_update"];
+        trace?: never;
+    };
+    "/api/model/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Which model plays which role, and what is known of its server. Addresses are shown to the staff only, keys to nobody. */
+        get: operations["model_retrieve"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/model/test/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Try every endpoint with a few small requests and remember what its server can do (staff only). */
+        post: operations["model_test_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/states/{state}/": {
@@ -501,17 +556,6 @@ export interface components {
          * @enum {string}
          */
         DoEnum: "retract" | "restore" | "pin" | "unpin" | "quarantine" | "edit";
-        Error: {
-            error: components["schemas"]["ErrorBody"];
-        };
-        ErrorBody: {
-            code: string;
-            message: string;
-            action: string;
-            fields?: {
-                [key: string]: string[];
-            };
-        };
         /**
          * @description * `fact` - fact
          *     * `artifact` - artifact
@@ -585,6 +629,29 @@ export interface components {
          * @enum {string}
          */
         HitKind: "turn" | "fact" | "topic";
+        ImportFileRequest: {
+            /**
+             * @description Let every turn find its own place instead of keeping the one it had.
+             * @default false
+             */
+            relocalize: boolean;
+            /** Format: binary */
+            file: string;
+        };
+        ImportReport: {
+            formats: string[];
+            relocalize: boolean;
+            /** @description Turns taken in by the last run. */
+            new: number;
+            /** @description Turns that were there already. */
+            known: number;
+            /** @description How many remarks, by reason. */
+            left_out: {
+                [key: string]: number;
+            };
+            /** @description The first 200 remarks: what was left out or changed, where, and why. */
+            lines: string[];
+        };
         /** @description Where a turn goes: under a state, to a new root, or (neither given) to its own place. */
         InteractionRequest: {
             /** @default false */
@@ -634,6 +701,7 @@ export interface components {
             message: string;
             forest: number | null;
             error: components["schemas"]["Trouble"] | null;
+            import: components["schemas"]["ImportReport"] | null;
         };
         /**
          * @description * `waiting` - waiting
@@ -671,6 +739,15 @@ export interface components {
          * @enum {string}
          */
         MethodEnum: "continuation" | "temporal" | "recall" | "new_root" | "given" | "corrected";
+        Models: {
+            localizer: string;
+            roles: components["schemas"]["Role"][];
+        };
+        ModelsTested: {
+            tests: components["schemas"]["Tested"][];
+            localizer: string;
+            roles: components["schemas"]["Role"][];
+        };
         /** @description Where a turn goes: under a state, to a new root, or (neither given) to its own place. */
         MoveRequest: {
             /** @default false */
@@ -691,6 +768,8 @@ export interface components {
             state?: components["schemas"]["StateRow"];
             tree?: components["schemas"]["TreeRow"];
         };
+        /** @enum {unknown} */
+        NullEnum: null;
         ObservedRequest: {
             interactions: components["schemas"]["InteractionRequest"][];
         };
@@ -830,6 +909,33 @@ export interface components {
             results: components["schemas"]["Revision"][];
             next: number | null;
         };
+        /** @description A model in one of its roles. What isn't known (yet) is null. */
+        Role: {
+            role: components["schemas"]["RoleEnum"];
+            model: string;
+            /** @description Null: local, or not shown to you. */
+            address: string | null;
+            local: boolean;
+            structured: (components["schemas"]["StructuredEnum"] | components["schemas"]["NullEnum"]) | null;
+            streaming_usage: boolean | null;
+            rejected: string[];
+            context_length: number | null;
+            vector_length: number | null;
+            /** Format: double */
+            price_input: number | null;
+            /** Format: double */
+            price_output: number | null;
+            /** Format: date-time */
+            probed_at: string | null;
+        };
+        /**
+         * @description * `answer` - answer
+         *     * `extract` - extract
+         *     * `embed` - embed
+         *     * `rerank` - rerank
+         * @enum {string}
+         */
+        RoleEnum: "answer" | "extract" | "embed" | "rerank";
         SampleStarted: {
             forest: components["schemas"]["Forest"];
             job: components["schemas"]["Job"];
@@ -846,6 +952,18 @@ export interface components {
             results: components["schemas"]["SearchHit"][];
             /** Format: double */
             took_ms: number;
+        };
+        /** @description What the calls of one stage took: answer, extract, embed, rerank. */
+        StageUse: {
+            input: number;
+            output: number;
+            reasoning: number;
+            calls: number;
+            /** Format: double */
+            cost: number | null;
+            /** @description Counted here: the server told nothing. */
+            estimated: boolean;
+            notes: string[];
         };
         StateDetail: {
             id: number;
@@ -867,6 +985,9 @@ export interface components {
             tokens: number;
             /** Format: date-time */
             refined_at: string | null;
+            extraction: {
+                [key: string]: unknown;
+            };
             origin: components["schemas"]["OriginEnum"];
             facts: components["schemas"]["Fact"][];
             records: components["schemas"]["Record"][];
@@ -904,9 +1025,36 @@ export interface components {
             second: number | null;
             entities: string[];
         };
+        /**
+         * @description * `json_schema` - json_schema
+         *     * `json_object` - json_object
+         *     * `prompted` - prompted
+         * @enum {string}
+         */
+        StructuredEnum: "json_schema" | "json_object" | "prompted";
+        Tested: {
+            role: string;
+            model: string;
+            works: boolean;
+            /** Format: double */
+            ms: number;
+            /** @description code, message, action */
+            error: {
+                [key: string]: string;
+            } | null;
+        };
         TokenUse: {
             input: number;
             output: number;
+            /**
+             * Format: double
+             * @description Of all stages; null without a price.
+             */
+            cost: number | null;
+            stages: {
+                [key: string]: components["schemas"]["StageUse"];
+            };
+            notes: components["schemas"]["UseNote"][];
         };
         Trace: {
             turn: number;
@@ -1023,6 +1171,10 @@ export interface components {
             label: string;
             /** Format: date-time */
             time: string;
+        };
+        UseNote: {
+            code: string;
+            words: string;
         };
         /**
          * @description * `superseded` - same thing, other value
@@ -1217,7 +1369,10 @@ export interface operations {
     };
     forests_import_create: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Let every turn find its own place instead of keeping the one it had. */
+                relocalize?: boolean;
+            };
             header?: never;
             path: {
                 forest: number;
@@ -1226,18 +1381,20 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    [key: string]: unknown;
-                };
+                "multipart/form-data": components["schemas"]["ImportFileRequest"];
+                "application/json": unknown;
+                "application/zip": string;
+                "application/x-ndjson": string;
+                "application/octet-stream": string;
             };
         };
         responses: {
-            501: {
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["Job"];
                 };
             };
         };
@@ -1329,6 +1486,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RecordPage"];
+                };
+            };
+        };
+    };
+    forests_reembed_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                forest: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
                 };
             };
         };
@@ -1600,6 +1778,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Me"];
+                };
+            };
+        };
+    };
+    model_retrieve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Models"];
+                };
+            };
+        };
+    };
+    model_test_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelsTested"];
                 };
             };
         };

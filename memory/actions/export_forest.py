@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterator
+from datetime import datetime
 from typing import IO, Any
 
 from django.core.serializers.json import DjangoJSONEncoder
@@ -69,5 +70,12 @@ def _rows(rows: QuerySet[Any]) -> Iterator[dict[str, Any]]:
         yield {name.removesuffix("_id"): value for name, value in row.items()}
 
 
+class _Exact(DjangoJSONEncoder):
+    """Times to the microsecond: an import gives the same ones."""
+
+    def default(self, o: Any) -> Any:
+        return o.isoformat() if isinstance(o, datetime) else super().default(o)
+
+
 def _json(value: Any) -> str:
-    return json.dumps(value, cls=DjangoJSONEncoder)
+    return json.dumps(value, cls=_Exact)

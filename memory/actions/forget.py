@@ -21,10 +21,11 @@ from memory.actions import structure
 from memory.actions.redact import redact_decisions, redact_traces
 from memory.actions.unlearn import support, unlearn, unlearn_to_learn_anew
 from memory.errors import conflict, unavailable, unknown_forest, unknown_state
-from memory.models import AtomicFact, Forest, InteractionState, Outbox, StateVector, Topic, Turn
+from memory.models import AtomicFact, Forest, Import, InteractionState, Outbox, StateVector, Topic, Turn
 from memory.models.forest import PostingKind
 from memory.models.scoping import InForest
 from memory.present.states import used_by
+from memory.store import uploads
 
 log = logging.getLogger(__name__)
 Mode = Literal["with_children", "children_to_parent"]
@@ -41,6 +42,7 @@ def delete_forest(forest: Forest, by: Any, *, preview: bool = False) -> dict[str
         if locked is None:
             raise unknown_forest()
         turns = _quiet_turns(locked)
+        jobs = list(Import.objects.in_forest(locked).values_list("job_id", flat=True))
         for model in apps.get_app_config("memory").get_models():
             if issubclass(model, InForest):
                 rows = model._default_manager.filter(forest=locked.pk)
@@ -48,6 +50,7 @@ def delete_forest(forest: Forest, by: Any, *, preview: bool = False) -> dict[str
         Forest.objects.filter(pk=locked.pk)._raw_delete("default")
         structure.audit(locked, by, "delete_forest", f"forest {locked.pk}", counts)
         transaction.on_commit(partial(_forget_messages, turns, []))
+        transaction.on_commit(partial(uploads.drop, jobs))
     return {"preview": False, "counts": counts}
 
 

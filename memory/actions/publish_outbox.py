@@ -13,7 +13,12 @@ from memory.models import Outbox
 log = logging.getLogger(__name__)
 
 # By name: the tasks call actions, not the other way round.
-TASKS = {"refine": "memory.tasks.refine_forest", "sample": "memory.tasks.grow_sample"}
+TASKS = {
+    "refine": "memory.tasks.refine_forest",
+    "sample": "memory.tasks.grow_sample",
+    "import": "memory.tasks.import_chat",
+    "reembed": "memory.tasks.reembed",
+}
 
 
 def publish_outbox(forest_id: int | None = None) -> int:

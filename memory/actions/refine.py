@@ -6,21 +6,32 @@ import logging
 import os
 import socket
 import threading
+import time
 import uuid
 from functools import partial
 
 from django.db import DatabaseError, connections, transaction
 
 from memory import messages, present, steps
-from memory.models import InteractionState
+from memory.llm.interface import ModelError
+from memory.models import Forest, InteractionState
 from memory.store import refine as store
 
 log = logging.getLogger(__name__)
+
+# What is wrong with a model's reading of this very turn; everything else is the endpoint's trouble, and no reason to give up on a turn.
+OF_THE_TURN = ("structured_invalid", "only_reasoning", "empty_answer", "prompt_too_long")
+
+# While imported states are refined, watching pages are told so often.
+QUIET_SECONDS = 60.0
 
 
 def drain(forest_id: int, *, tell: bool = True) -> int:
     """Refine every waiting state of the forest, earliest first; returns how many. Does nothing while another worker holds the lease:
     that one goes on until nothing waits. `tell` False spares the messages to watching pages (histories replayed by a command)."""
+    forest = Forest.objects.filter(pk=forest_id).first()
+    if forest is None or not steps.fits(forest):
+        return 0  # it waits until it is re-embedded: its turns are read raw, or refused with what to do
     holder = f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident()}:{uuid.uuid4().hex[:6]}"
     token = store.take_lease(forest_id, holder)
     if token is None:
@@ -29,7 +40,7 @@ def drain(forest_id: int, *, tell: bool = True) -> int:
     pulse = threading.Thread(target=_keep_alive, args=(forest_id, token, stop), daemon=True)
     pulse.start()
     try:
-        done, position = _refine_all(forest_id, token, tell)
+        done, positions = _refine_all(forest_id, token, tell)
     except store.LeaseLostError:
         log.info("forest %s: another worker took over", forest_id)
         return 0
@@ -38,7 +49,7 @@ def drain(forest_id: int, *, tell: bool = True) -> int:
         pulse.join()
         store.release(forest_id, token)
     # A state that arrived between the last look and the release found the lease taken and went away: look once more.
-    return done + (drain(forest_id, tell=tell) if store.next_unrefined(forest_id, position) is not None else 0)
+    return done + (drain(forest_id, tell=tell) if _next(forest_id, positions) is not None else 0)
 
 
 def _keep_alive(forest_id: int, token: int, stop: threading.Event) -> None:
@@ -53,28 +64,54 @@ def _keep_alive(forest_id: int, token: int, stop: threading.Event) -> None:
         connections.close_all()
 
 
-def _refine_all(forest_id: int, token: int, tell: bool) -> tuple[int, int]:
-    """How many were refined, and the position looked at last."""
-    done, position = 0, 0
-    while (state_id := store.next_unrefined(forest_id, position)) is not None:
-        states = InteractionState.objects.filter(pk=state_id)
-        position = states.values_list("position", flat=True).first() or position
+def _refine_all(forest_id: int, token: int, tell: bool) -> tuple[int, dict[bool, int]]:
+    """How many were refined, and the positions looked at last, of imported states and of others."""
+    done, positions, told, quiet = 0, {False: 0, True: 0}, time.monotonic(), 0
+    while (found := _next(forest_id, positions)) is not None:
+        imported, state_id, position = found
+        positions[imported] = position
+        applied = None
         try:
             plan = steps.plan_refinement(forest_id, state_id)
+        except ModelError as error:  # the raw turn stays, the failure is shown, the worker or a person tries again (W7)
+            log.warning("state %s could not be read: %s", state_id, error.code)
+            store.fail(state_id, error.code, error.message, error.action, wait=True, passing=error.code not in OF_THE_TURN)
+            if tell and not imported:
+                _tell(forest_id, state_id, None)
         except Exception as error:  # whatever an extractor does: the raw turn stays, the failure is shown, the next one goes on (W7)
-            if not states.exists():
+            if not InteractionState.objects.filter(pk=state_id).exists():
                 continue  # deleted meanwhile
             log.exception("state %s could not be refined", state_id)
             store.fail(state_id, "extraction_failed", f"{type(error).__name__}: the extractors could not read this turn.")
-            if tell:
+            if tell and not imported:
                 _tell(forest_id, state_id, None)
-            continue
-        with transaction.atomic():
-            applied = store.apply(forest_id, token, plan)
-            if tell:
-                transaction.on_commit(partial(_tell, forest_id, state_id, applied))
+        else:
+            with transaction.atomic():
+                applied = store.apply(forest_id, token, plan)
+                if tell and not imported:
+                    transaction.on_commit(partial(_tell, forest_id, state_id, applied))
         done += applied is not None
-    return done, position
+        quiet += tell and imported
+        if quiet and time.monotonic() - told > QUIET_SECONDS:
+            _tell_of_all(forest_id)
+            told, quiet = time.monotonic(), 0
+    if quiet:
+        _tell_of_all(forest_id)
+    return done, positions
+
+
+def _next(forest_id: int, positions: dict[bool, int]) -> tuple[bool, int, int] | None:
+    """Whether it was imported, id and position of the next waiting state: what is said now comes before what was brought along."""
+    for imported in (False, True):
+        found = store.next_unrefined(forest_id, positions[imported], imported=imported)
+        if found is not None:
+            return imported, *found
+    return None
+
+
+def _tell_of_all(forest_id: int) -> None:
+    """Imported states come by the thousand: the pages read the forest anew instead of hearing of each."""
+    messages.announce(forest_id, "forest.changed", {"why": "refined", "job": None})
 
 
 def _tell(forest_id: int, state_id: int, applied: store.Applied | None) -> None:

@@ -17,6 +17,7 @@ from memory.models import EvidenceRow, Forest, Revision, StateVector
 from memory.present.evidence import KINDS, TYPED
 from memory.store.recall import half
 from memory.store.refine import resolve_slots
+from memory.store.write import check_length
 
 Status, Verdict = EvidenceRow.Status, Revision.Verdict
 COPIED = ("slot", "subject", "value", "asserted", "attribute_tag", "entities", "evidence", "sources")
@@ -27,7 +28,7 @@ def revise(row: EvidenceRow, do: str, by: Any, *, text: str | None = None, value
 
     Locks the forest. An edit needs `text`; `value` is what its slot then says. Raises Refused for what the row's status doesn't allow.
     """
-    vector = half(embedder().embed([text])[0]) if do == "edit" and text else None
+    vector = embedder().embed([text])[0] if do == "edit" and text else None
     kind = KINDS[type(row)]
     model = type(row)
     with transaction.atomic():
@@ -35,6 +36,8 @@ def revise(row: EvidenceRow, do: str, by: Any, *, text: str | None = None, value
         current = model._default_manager.select_for_update().filter(pk=row.pk, forest=forest).first()
         if current is None:
             raise unknown_item()
+        if vector is not None:
+            check_length(forest, vector)
         answer = current
         match do:
             case "retract":
@@ -52,7 +55,7 @@ def revise(row: EvidenceRow, do: str, by: Any, *, text: str | None = None, value
                 answer = _edit(kind, forest, current, text or "", value)
                 _note(kind, current, answer, Verdict.EDITED)
                 if vector is not None:
-                    StateVector.objects.create(forest=forest, state_id=answer.state_id, kind=kind, item=answer.pk, vector=vector)
+                    StateVector.objects.create(forest=forest, state_id=answer.state_id, kind=kind, item=answer.pk, vector=half(vector))
             case _:
                 raise ValueError(do)
         touched = {current.state_id}

@@ -10,6 +10,7 @@ from typing import Any
 from rest_framework import serializers as s
 
 from memory import models
+from memory.api.model_answers import TokenUse
 from memory.models.forest import Origin
 
 KINDS = ["fact", "artifact", "event", "mutable_state"]
@@ -83,6 +84,15 @@ class ForestPage(Shape):
     next = maybe()
 
 
+class ImportReport(Shape):
+    formats = s.ListField(child=s.CharField())
+    relocalize = s.BooleanField()
+    new = number(help_text="Turns taken in by the last run.")
+    known = number(help_text="Turns that were there already.")
+    left_out = s.DictField(child=number(), help_text="How many remarks, by reason.")
+    lines = s.ListField(child=s.CharField(), help_text="The first 200 remarks: what was left out or changed, where, and why.")
+
+
 class Job(Shape):
     id = number()
     kind = s.CharField()
@@ -92,6 +102,10 @@ class Job(Shape):
     message = s.CharField(allow_blank=True)
     forest = maybe()
     error = Trouble(allow_null=True)
+
+    def get_fields(self) -> dict[str, s.Field[Any, Any, Any, Any]]:
+        """`import` is a word of Python."""
+        return {**super().get_fields(), "import": ImportReport(allow_null=True)}
 
 
 class SampleStarted(Shape):
@@ -225,11 +239,6 @@ class Context(Shape):
     cut = Cut(many=True)
     messages_hash = s.CharField()
     messages = PromptMessage(many=True)
-
-
-class TokenUse(Shape):
-    input = number()
-    output = number()
 
 
 class Trace(Shape):
@@ -418,6 +427,7 @@ class StateDetail(Shape):
     keywords = s.ListField(child=s.CharField())
     tokens = number()
     refined_at = moment()
+    extraction = s.DictField()
     origin = s.ChoiceField(choices=Origin.choices)
     facts = Fact(many=True)
     records = Record(many=True)

@@ -59,10 +59,14 @@ class View(APIView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         length = request.META.get("CONTENT_LENGTH") or "0"
-        limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        limit = self.largest()
         if not length.isdigit() or int(length) > limit:
             raise errors.too_large(f"A request takes at most {limit // 1024 // 1024} MiB.")
         super().initial(request, *args, **kwargs)
+
+    def largest(self) -> int:
+        """Bytes a request may have."""
+        return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 
     def body(self, serializer: type[Serializer[Any]], *, partial: bool = False) -> dict[str, Any]:
         """The request's JSON, validated."""

@@ -16,6 +16,7 @@ from rest_framework.views import set_rollback
 
 from memory import errors
 from memory.errors import Refused
+from memory.llm.interface import ModelError
 from memory.models import Forest, InteractionState, Turn
 
 log = logging.getLogger(__name__)
@@ -72,6 +73,8 @@ def refusal(error: Exception) -> Refused | None:
             return errors.unavailable("The database isn't reachable.")
         case redis.RedisError():
             return errors.unavailable("Valkey, which passes messages on, isn't reachable.")
+        case ModelError():
+            return errors.unavailable(error.message, error.action)
     return None
 
 

@@ -21,7 +21,6 @@ from memory.actions.publish_outbox import publish_outbox
 from memory.actions.update_forest import update_forest
 from memory.api import answers, requests
 from memory.api.base import View, page
-from memory.errors import Refused
 from memory.models import Forest
 from memory.threads import in_thread
 
@@ -110,11 +109,3 @@ async def _chunks_later(file: IO[bytes]) -> AsyncIterator[bytes]:
     with file:
         while chunk := await in_thread(file.read, CHUNK):
             yield chunk
-
-
-class Import(View):
-    @extend_schema(request=OpenApiTypes.OBJECT, responses={501: answers.Error})
-    def post(self, request: Request, forest: int) -> Response:
-        """Comes with a later release."""
-        self.forest(forest)
-        raise Refused("unavailable", "Import comes with a later release.", "Use observe/ to bring in given interactions.", 501)

@@ -189,6 +189,14 @@ class StatesWindow(serializers.Serializer[Any]):
     after = serializers.IntegerField(required=False, default=0, min_value=0, max_value=MAX_ID, help_text="A position.")
 
 
+class ImportHow(serializers.Serializer[Any]):
+    relocalize = serializers.BooleanField(required=False, default=False, help_text="Let every turn find its own place instead of keeping the one it had.")
+
+
+class ImportFile(ImportHow):
+    file = serializers.FileField()
+
+
 class Preview(serializers.Serializer[Any]):
     preview = serializers.BooleanField(required=False, default=False, help_text="1: what would change; nothing does.")
 

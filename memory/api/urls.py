@@ -5,15 +5,19 @@ from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSpli
 
 from memory.api.base import Unknown
 from memory.api.evidence import Facts, OneItem, Records, ReviseItem, Revisions
-from memory.api.forests import Export, Forests, Import, Observe, OneForest, Recall, SampleForest
-from memory.api.jobs import OneJob
+from memory.api.forests import Export, Forests, Observe, OneForest, Recall, SampleForest
+from memory.api.imports import Import
+from memory.api.jobs import OneJob, Reembed
 from memory.api.me import Me
+from memory.api.model import Model, TestModel
 from memory.api.search import SearchForest
 from memory.api.states import MoveState, OneState, States
 from memory.api.turns import CancelTurn, KeepTurn, OneTurn, RetryTurn, Turns, TurnTrace
 
 urlpatterns = [
     path("me/", Me.as_view(), name="me"),
+    path("model/", Model.as_view(), name="model"),
+    path("model/test/", TestModel.as_view(), name="test-model"),
     path("forests/", Forests.as_view(), name="forests"),
     path("forests/sample/", SampleForest.as_view(), name="sample-forest"),
     path("forests/<int:forest>/", OneForest.as_view(), name="one-forest"),
@@ -27,6 +31,7 @@ urlpatterns = [
     path("forests/<int:forest>/search/", SearchForest.as_view(), name="search"),
     path("forests/<int:forest>/export/", Export.as_view(), name="export"),
     path("forests/<int:forest>/import/", Import.as_view(), name="import"),
+    path("forests/<int:forest>/reembed/", Reembed.as_view(), name="reembed"),
     path("turns/<int:turn>/", OneTurn.as_view(), name="one-turn"),
     path("turns/<int:turn>/trace/", TurnTrace.as_view(), name="trace"),
     path("turns/<int:turn>/retry/", RetryTurn.as_view(), name="retry-turn"),

@@ -229,7 +229,7 @@ class Context:
 class Proposal:
     """A fact or record an extractor proposes for one turn. Ids, times of knowing and revision links are attached by the store, never here.
 
-    `slot` is `subject|attribute` for single-valued attributes, empty when every value coexists."""
+    `slot` is `subject|attribute` for single-valued attributes, empty when every value coexists. `made_by` is "rule" or "model"."""
 
     kind: EvidenceKind
     text: str
@@ -242,11 +242,15 @@ class Proposal:
     evidence: str = ""
     event_time: datetime | None = None  # None = the turn's time
     fields: Mapping[str, Any] = field(default_factory=dict)
+    made_by: str = "rule"
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """All that one turn teaches (ARBORMEM §4): node metadata, path evolution, proposals. `topic`/`variants` name its tree."""
+    """All that one turn teaches (ARBORMEM §4): node metadata, path evolution, proposals. `topic`/`variants` name its tree.
+
+    `report` says how it came about, without a word of content: what was kept, what was dropped and why, calls, tokens, model.
+    """
 
     node_summary: str
     entities: tuple[str, ...]
@@ -255,6 +259,7 @@ class Extraction:
     topic: str
     topic_variants: tuple[str, ...]
     proposals: Sequence[Proposal]
+    report: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,15 +45,49 @@ def localize(query: Query, recall: Recall, calibration: Calibration, then: Seque
     `then` are the states of `window(query)`, if it names one; their branches are candidates like all others (a branch whose tip isn't in `recall.tips` is
     resumed at the latest state that was brought)."""
     found = rank.branches(query, _with(recall, then))
-    fresh = rank.new_root_features(query, found)
     scored = [(branch, rank.parts(branch.features, calibration)) for branch in found]
-    fresh_parts = rank.parts(fresh, calibration)
+    fresh = rank.parts(rank.new_root_features(query, found), calibration)
+    ranker = f"additive-{calibration.features}-{calibration.hash[:8]}"
+    return _decide(query, recall, then, scored, fresh, calibration.temperature, calibration.cue_probability, ranker)
+
+
+def localize_additive(query: Query, recall: Recall, ce_scores: Mapping[int, float], calibration: Calibration, then: Sequence[Recalled] = ()) -> Decision:
+    """The same cascade with the paper's own sum and its fixed τ (§3.2). `ce_scores` are a cross-encoder's logits by state, on the scale of
+    BGE-Reranker-v2-M3; a branch has that of its best state. Of `calibration` only the worth of cues is used: these probabilities aren't fitted."""
+    found = rank.branches(query, _with(recall, then))
+    lowest = min(ce_scores.values(), default=0.0)
+    scored = [
+        (
+            branch,
+            rank.additive_parts(
+                max((ce_scores.get(state.id, lowest) for state in (branch.tip, *(found.interaction for found in branch.evidence))), default=lowest),
+                len(branch.shared),
+                branch.features["recent"],
+                branch.features["topic"] if recall.anchors else None,
+            ),
+        )
+        for branch in found
+    ]
+    fresh = {**dict.fromkeys(rank.PARTS, 0.0), "path": rank.PAPER_THRESHOLD}
+    return _decide(query, recall, then, scored, fresh, 1.0, calibration.cue_probability, "additive-ce")
+
+
+def _decide(
+    query: Query,
+    recall: Recall,
+    then: Sequence[Recalled],
+    scored: Scored,
+    fresh_parts: Mapping[str, float],
+    temperature: float,
+    cue_probability: Mapping[str, float],
+    ranker: str,
+) -> Decision:
     totals = [sum(parts.values()) for _, parts in scored]
     threshold = sum(fresh_parts.values())
-    shares = rank.probabilities([*totals, threshold], calibration.temperature)
+    shares = rank.probabilities([*totals, threshold], temperature)
     method, chosen = _choose(query, scored, totals, threshold, recall, then)
     if method in ("continuation", "temporal") and chosen is not None:
-        shares = _given(shares, chosen, calibration.cue_probability.get(method, SURE))
+        shares = _given(shares, chosen, cue_probability.get(method, SURE))
     candidates = [_candidate(branch, parts, total, share) for (branch, parts), total, share in zip(scored, totals, shares, strict=False)]
     new = Candidate(None, None, "A new topic", "", False, threshold, shares[-1], fresh_parts)
     winner = candidates[chosen] if chosen is not None else new
@@ -76,7 +110,7 @@ def localize(query: Query, recall: Recall, calibration: Calibration, then: Seque
         why=_why(query, method, winner, runner_up, scored[chosen][0] if chosen is not None else None, second is not None),
         candidates=_kept(ranked, new),
         second=second,
-        ranker=f"additive-{calibration.features}-{calibration.hash[:8]}",
+        ranker=ranker,
     )
 
 

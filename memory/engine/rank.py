@@ -149,9 +149,14 @@ def additive_score(ce_score: float, shared_terms: int, recency: float, anchor_ma
 
     `shared_terms` counts informative overlapping terms and entities (1.0 for the first, 0.5 for each further one); `recency` is 0…1;
     `anchor_match` is the match of the candidate's topic, None when the input named no topic at all (+8 × match above 0.5, else −6)."""
+    return sum(additive_parts(ce_score, shared_terms, recency, anchor_match).values())
+
+
+def additive_parts(ce_score: float, shared_terms: int, recency: float, anchor_match: float | None) -> dict[str, float]:
+    """The four terms of `additive_score` by the part they are shown in."""
     key = 0.0 if shared_terms <= 0 else 1.0 + 0.5 * (shared_terms - 1)
     topic = 0.0 if anchor_match is None else (8.0 * anchor_match if anchor_match > 0.5 else -6.0)
-    return ce_score + key + min(1.0, max(0.0, recency)) + topic
+    return {"meaning": ce_score, "words": key, "path": topic, "cue": 0.0, "recency": min(1.0, max(0.0, recency))}
 
 
 def lexical_score(similarity: float | None, words: float) -> float:

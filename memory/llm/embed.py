@@ -1,4 +1,7 @@
-"""The local embedder: MiniLM, int8, one ONNX thread (two were slower), built by `memory.llm.build_model`."""
+"""The embedder of this process: an endpoint's when EMBEDDINGS_MODEL is set, else the local one.
+
+Local: MiniLM, int8, one ONNX thread (two were slower), built by `memory.llm.build_model`.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,14 @@ import threading
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from django.conf import settings
 from numpy.typing import NDArray
 
-from memory.llm import build_model
+from memory.llm import build_model, endpoints
+from memory.llm.endpoints import Endpoint
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -23,8 +27,25 @@ class ModelMissingError(RuntimeError):
     """The embedding model isn't on this machine, or isn't the one this version builds; the message says what to do."""
 
 
+class Embeds(Protocol):
+    """Texts → unit vectors. What a forest pins is `identity`, `dimensions` and `weights_hash` (R4)."""
+
+    @property
+    def identity(self) -> str: ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    @property
+    def weights_hash(self) -> str: ...
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """float32 (n, dimensions), rows of length 1, so a dot product is a cosine. Blocks; raises ModelMissingError, ModelError."""
+        ...
+
+
 class Embedder:
-    """Texts → unit vectors. What a forest pins is `identity`, `dimensions` and `weights_hash` (R4).
+    """The local embedder.
 
     Thread-safe; the model is opened at the first use, not before.
     """
@@ -80,7 +101,15 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-@lru_cache(maxsize=1)
-def embedder() -> Embedder:
-    """The embedder of this process, on the model in settings.MODEL_DIR."""
-    return Embedder(Path(settings.MODEL_DIR))
+@lru_cache(maxsize=4)
+def _embedder(endpoint: Endpoint | None, directory: Path) -> Embeds:
+    if endpoint is None:
+        return Embedder(directory)
+    from memory.llm.embed_endpoint import EndpointEmbedder
+
+    return EndpointEmbedder(endpoint)
+
+
+def embedder() -> Embeds:
+    """The embedder of this process: at an endpoint, or on the model in settings.MODEL_DIR."""
+    return _embedder(endpoints.embedding(), Path(settings.MODEL_DIR))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Protocol
 
-from django.conf import settings
-
-from memory.engine.forest import Context, Decision, Extraction, Interaction, Pool
+from memory.engine.forest import Context, Decision, Evidence, Extraction, Interaction, Pool
 from memory.engine.query import Query
+from memory.llm import endpoints
+from memory.llm.endpoints import Endpoint
 
 Message = Mapping[str, str]
 
@@ -42,8 +41,20 @@ class LanguageModel(Protocol):
         """Pieces of the answer, none empty; their concatenation is the answer. Raises ModelError, IncompleteAnswerError when it broke midway."""
         ...
 
-    def extract(self, interaction: Interaction, path: Sequence[Interaction], *, zone: str, topic: str) -> Extraction:
-        """What one committed interaction teaches (paper §3.4); `path` runs from its root to its parent. Never half a result: it raises (W7)."""
+    def extract(self, interaction: Interaction, path: Sequence[Interaction], *, zone: str, topic: str, known: Sequence[Evidence] = ()) -> Extraction:
+        """What one committed interaction teaches (paper §3.4); `path` runs from its root to its parent, `known` are values it may correct.
+
+        Never half a result: raises ModelError (W7).
+        """
+        ...
+
+    @property
+    def wants_known(self) -> bool:
+        """Whether `extract` makes use of `known`: looking them up costs a query."""
+        ...
+
+    def context_length(self) -> int | None:
+        """How many tokens it reads and writes at most, None where that isn't known or has no bound. Blocks."""
         ...
 
     @property
@@ -53,16 +64,17 @@ class LanguageModel(Protocol):
 
 
 @lru_cache(maxsize=4)
-def _model(base_url: str, name: str) -> LanguageModel:
-    if not base_url:
+def _model(answers: Endpoint | None, extracts: Endpoint | None) -> LanguageModel:
+    if answers is None:
         from memory.llm.offline import OfflineModel
 
         return OfflineModel()
+    from memory.llm.client import EndpointClient
     from memory.llm.endpoint import EndpointModel
 
-    return EndpointModel(base_url, name, os.environ.get("OPENAI_API_KEY", ""))
+    return EndpointModel(EndpointClient(answers), EndpointClient(extracts or answers, stage="extract"))
 
 
 def get_model() -> LanguageModel:
-    """The model behind this installation: the endpoint of OPENAI_BASE_URL (model OPENAI_MODEL), else the offline engine."""
-    return _model(settings.OPENAI_BASE_URL, os.environ.get("OPENAI_MODEL", ""))
+    """The model behind this installation: the endpoint of OPENAI_BASE_URL, else the offline engine."""
+    return _model(endpoints.answering(), endpoints.extracting())

@@ -10,7 +10,7 @@ from datetime import datetime
 from django.conf import settings
 
 from memory.engine import answer, commit
-from memory.engine.forest import Context, Decision, Extraction, Interaction, Pool
+from memory.engine.forest import Context, Decision, Evidence, Extraction, Interaction, Pool
 from memory.engine.query import Query
 from memory.llm.interface import Message
 
@@ -23,6 +23,7 @@ class OfflineModel:
 
     name = NAME
     extractors = commit.EXTRACTORS
+    wants_known = False
 
     async def stream_answer(
         self, messages: Sequence[Message], context: Context, query: Query, decision: Decision, pool: Pool, *, now: datetime, zone: str
@@ -38,5 +39,8 @@ class OfflineModel:
             yield word
             await asyncio.sleep(1 / pace)
 
-    def extract(self, interaction: Interaction, path: Sequence[Interaction], *, zone: str, topic: str) -> Extraction:
+    def context_length(self) -> int | None:
+        return None
+
+    def extract(self, interaction: Interaction, path: Sequence[Interaction], *, zone: str, topic: str, known: Sequence[Evidence] = ()) -> Extraction:
         return commit.extract(interaction, path, zone, topic)

@@ -1,10 +1,11 @@
-"""Rows: the forest (forest.py), what was learned (evidence.py), why and with what (trace.py), work under way (work.py)."""
+"""Rows: the forest (forest.py), what was learned (evidence.py), why and with what (trace.py), work under way (work.py, imports.py)."""
 
 from memory.models.evidence import Artifact, AtomicFact, Event, EvidenceRow, MutableState, Revision
-from memory.models.forest import Forest, InteractionState, ParentChange, Posting, PostingKind, StateLink, StateVector, TermStat, Topic, Turn
+from memory.models.forest import Forest, InteractionState, NewVector, ParentChange, Posting, PostingKind, StateLink, StateVector, TermStat, Topic, Turn
+from memory.models.imports import Import
 from memory.models.scoping import unique_in_forest
 from memory.models.trace import ContextTrace, RoutingDecision
-from memory.models.work import ApiKey, AuditEntry, Job, Lease, Outbox, Profile
+from memory.models.work import ApiKey, AuditEntry, Job, Lease, ModelCapability, Outbox, Profile
 
 EVIDENCE_MODELS: dict[str, type[EvidenceRow]] = {
     "fact": AtomicFact,
@@ -23,10 +24,13 @@ __all__ = [
     "Event",
     "EvidenceRow",
     "Forest",
+    "Import",
     "InteractionState",
     "Job",
     "Lease",
+    "ModelCapability",
     "MutableState",
+    "NewVector",
     "Outbox",
     "ParentChange",
     "Posting",

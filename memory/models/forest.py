@@ -9,7 +9,7 @@ from pgvector.django import HalfVectorField
 
 from memory.models.scoping import InForest, OwnedQuerySet, unique_in_forest
 
-VECTOR_DIMENSIONS = 384
+VECTOR_DIMENSIONS = 384  # of the local embedder; an endpoint's may differ, and a forest pins its own
 
 
 class Forest(models.Model):
@@ -89,6 +89,7 @@ class Turn(InForest):
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
     timings = models.JSONField(default=dict, blank=True)
+    usage = models.JSONField(default=dict, blank=True, help_text="Tokens and cost of each model call's stage.")
 
     class Meta:
         constraints = [
@@ -132,6 +133,7 @@ class InteractionState(InForest):
     refined_at = models.DateTimeField(null=True, blank=True)
     refined_by = models.CharField(max_length=64, blank=True, help_text="Version of the extractors that refined it.")
     refine_error = models.JSONField(null=True, blank=True)
+    extraction_report = models.JSONField(default=dict, blank=True, help_text="How it was read: kept, dropped by reason, calls, tokens; no content.")
 
     class Meta:
         constraints = [
@@ -142,7 +144,7 @@ class InteractionState(InForest):
             models.Index(fields=["forest", "root_id", "position"], name="state_tree"),
             models.Index(fields=["forest", "branch_id", "position"], name="state_branch"),
             models.Index(fields=["forest", "time"], name="state_time"),
-            models.Index(fields=["forest", "position"], condition=models.Q(refined_at__isnull=True), name="state_unrefined"),
+            models.Index(fields=["forest", "origin", "position"], condition=models.Q(refined_at__isnull=True), name="state_unrefined"),
         ]
         ordering = ["position"]
 
@@ -202,11 +204,22 @@ class StateVector(InForest):
     state = models.ForeignKey(InteractionState, on_delete=models.CASCADE, related_name="vectors")
     kind = models.CharField(max_length=13, choices=Kind.choices)
     item = models.BigIntegerField(default=0, help_text="Id of the fact or record; number of the sentence; else 0.")
-    vector = HalfVectorField(dimensions=VECTOR_DIMENSIONS)
+    vector = HalfVectorField(help_text="As long as the forest's pin says.")
 
     class Meta:
         constraints = [unique_in_forest("vector"), models.UniqueConstraint(fields=["state", "kind", "item"], name="vector_of")]
         indexes = [models.Index(fields=["forest", "kind"], name="vector_forest_kind")]
+
+
+class NewVector(InForest):
+    """The vector that will take another's place when a forest moves to a new embedder: kept beside until every one is there (R4)."""
+
+    replaces = models.OneToOneField(StateVector, on_delete=models.CASCADE, related_name="new")
+    pin = models.CharField(max_length=64, help_text="The weights hash of the new embedder.")
+    vector = HalfVectorField()
+
+    class Meta:
+        constraints = [unique_in_forest("new_vector")]
 
 
 class PostingKind(models.IntegerChoices):

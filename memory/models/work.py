@@ -82,6 +82,26 @@ class ApiKey(models.Model):
         return f"API key {self.prefix}…"
 
 
+class ModelCapability(models.Model):
+    """What a server can do with a model, found out once; without keys. Null or empty where nothing is known yet."""
+
+    address = models.CharField(max_length=500, help_text="Without user, password and query.")
+    model = models.CharField(max_length=200, blank=True)
+    structured = models.CharField(max_length=11, blank=True, help_text="json_schema, json_object or prompted.")
+    streaming_usage = models.BooleanField(null=True, blank=True)
+    rejected = ArrayField(models.CharField(max_length=60), default=list, blank=True, help_text="Request parameters it doesn't take.")
+    context_length = models.PositiveIntegerField(null=True, blank=True)
+    vector_length = models.PositiveIntegerField(null=True, blank=True)
+    probed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["address", "model"], name="model_capability_once")]
+        verbose_name_plural = "model capabilities"
+
+    def __str__(self) -> str:
+        return f"model capability {self.pk}"
+
+
 class Profile(models.Model):
     """A person's zone and budgets."""
 

@@ -3,6 +3,7 @@
 from memory.present.evidence import evidence_json, evidence_list, revision_json, revision_list
 from memory.present.forests import forest_json, forest_list, job_json, me_json
 from memory.present.live import committed, localized, recalled, refined
+from memory.present.model import models_json
 from memory.present.states import state_json, state_row, state_rows, tree_row, tree_rows
 from memory.present.turns import chips, decision_json, trace_json, turn_json, turn_list
 
@@ -17,6 +18,7 @@ __all__ = [
     "job_json",
     "localized",
     "me_json",
+    "models_json",
     "recalled",
     "refined",
     "revision_json",

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db.models import Count, QuerySet
 
 from memory.llm.interface import get_model
-from memory.models import AtomicFact, EvidenceRow, Forest, InteractionState, Job, Profile, Turn
+from memory.models import AtomicFact, EvidenceRow, Forest, Import, InteractionState, Job, Profile, Turn
 from memory.present.words import Json, iso
 
 
@@ -63,7 +63,14 @@ def job_json(job: Job) -> Json:
         "message": job.message,
         "forest": job.forest_id,
         "error": job.error,
+        "import": import_json(given) if job.kind == "import" and (given := Import.objects.filter(job=job).first()) else None,
     }
+
+
+def import_json(given: Import) -> Json:
+    """What came of an import: how many turns are new or were known, how many things were left out by reason, and the first lines that say which."""
+    counts = {"new": 0, "known": 0, "left_out": {}, **given.counts}
+    return {"formats": given.formats, "relocalize": given.relocalize, **counts, "lines": given.left_out}
 
 
 def me_json(person: Any) -> Json:

@@ -163,6 +163,7 @@ def state_json(state: InteractionState) -> Json:
         "keywords": state.keywords,
         "tokens": state.tokens,
         "refined_at": iso(state.refined_at),
+        "extraction": state.extraction_report,
         "origin": state.origin,
         "facts": evidence_list(facts),
         "records": records,

@@ -15,6 +15,7 @@ from memory.present.words import Json, iso, shorten
 CHIPS = 12
 # The score parts in the order of the legend. Another ranker's parts follow, called by their key.
 PARTS = {"meaning": "Meaning", "words": "Words and names", "path": "Path", "cue": "Cue", "recency": "Recency"}
+NOTES = {"prompt_cut": "The server read far fewer tokens than it was sent: it cut the beginning. Give it a longer context, or lower EVIDENCE_BUDGET."}
 EVIDENCE_ITEMS = "$[*].items[*] ? (" + " || ".join(f'@.kind == "{kind}"' for kind in EVIDENCE_MODELS) + ")"
 
 
@@ -131,7 +132,20 @@ def trace_json(turn: Turn) -> Json:
         "decision": _trace_decision(decision, state) if decision else None,
         "context": _trace_context(context) if context else None,
         "timings": turn.timings,
-        "tokens": {"input": turn.input_tokens, "output": turn.output_tokens},
+        "tokens": _tokens(turn),
+    }
+
+
+def _tokens(turn: Turn) -> Json:
+    """What the answer took, and each stage with what it cost; notes say what was noticed about the server."""
+    costs = [stage["cost"] for stage in turn.usage.values() if stage["cost"] is not None]
+    notes = dict.fromkeys(note for stage in turn.usage.values() for note in stage["notes"])
+    return {
+        "input": turn.input_tokens,
+        "output": turn.output_tokens,
+        "cost": round(sum(costs), 8) if costs else None,
+        "stages": turn.usage,
+        "notes": [{"code": note, "words": NOTES.get(note, note)} for note in notes],
     }
 
 

@@ -106,6 +106,11 @@ def found(forest: int, query: str, lexical: Sequence[int], event_terms: Iterable
     ]
 
 
+def slots_before(forest: int, position: int) -> list[Evidence]:
+    """The facts that hold a slot, learned before a position, latest first: what a turn at that position may correct."""
+    return _rows(forest, "fact", ~Q(slot="") & Q(status="current", asserted=True, known_from__lt=position), None, MATES)
+
+
 def update_pairs(evidence: Iterable[Evidence]) -> list[tuple[Evidence, Evidence]]:
     """(old, new) of every replaced value whose replacement is among `evidence` too, oldest first."""
     known = {(item.kind, item.id): item for item in evidence}

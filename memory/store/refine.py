@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from django.db import transaction
@@ -12,14 +12,17 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memory.engine import revise
-from memory.engine.forest import EvidenceKind, Extraction, SlotEntry
+from memory.engine.forest import EvidenceKind, Extraction, Proposal, SlotEntry
+from memory.llm.usage import Spent, merged
 from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, InteractionState, Lease, PostingKind, Revision, StateVector, Topic, Turn
+from memory.models.forest import Origin
 from memory.store.evidence import fields_of
 from memory.store.recall import half
 from memory.store.write import add_postings
 
 LEASE_SECONDS = 10
 ATTEMPTS = 3
+RETRY_SECONDS, LONGEST_RETRY_SECONDS = 15, 900
 
 
 class LeaseLostError(Exception):
@@ -40,6 +43,7 @@ class Plan:
     topic_stems: tuple[str, ...]
     entity_terms: Mapping[str, int]
     milliseconds: float
+    spent: Spent = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +79,21 @@ def release(forest: int, token: int) -> None:
 
 
 def pending() -> Q:
-    """States that wait for refinement; one that failed three times waits for a person's retry."""
-    return Q(refined_at__isnull=True) & (Q(refine_error__isnull=True) | Q(refine_error__attempts__lt=ATTEMPTS))
+    """States that wait for refinement; one that failed three times waits for a person's retry, one whose model is away for its time."""
+    again = Q(refine_error__attempts__lt=ATTEMPTS) & (Q(refine_error__retry_at__isnull=True) | Q(refine_error__retry_at__lte=_stamp(timezone.now())))
+    return Q(refined_at__isnull=True) & (Q(refine_error__isnull=True) | again)
 
 
-def next_unrefined(forest: int, after: int) -> int | None:
-    """The earliest state beyond position `after` that waits."""
-    rows = InteractionState.objects.in_forest(forest).filter(pending(), position__gt=after).order_by("position").values_list("pk", flat=True)
-    return rows.first()
+def _stamp(moment: datetime) -> str:
+    """A time as text whose order is that of time."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def next_unrefined(forest: int, after: int, *, imported: bool) -> tuple[int, int] | None:
+    """Id and position of the earliest state beyond position `after` that waits, among those imported or among all others."""
+    origins = [Origin.IMPORTED] if imported else [origin for origin in Origin if origin != Origin.IMPORTED]
+    rows = InteractionState.objects.in_forest(forest).filter(pending(), origin__in=origins, position__gt=after)
+    return rows.order_by("position").values_list("pk", "position").first()
 
 
 def moving(forest: int) -> bool:
@@ -91,13 +102,18 @@ def moving(forest: int) -> bool:
     return Lease.objects.filter(forest_id=forest, heartbeat_at__gte=fresh, progressed_at__gte=fresh).exclude(holder="").exists()
 
 
-def fail(state: int, code: str, message: str) -> None:
-    """Write a failed extraction on the state: visible, to be tried again, never “nothing to remember” (W7)."""
+def fail(state: int, code: str, message: str, action: str = "", *, wait: bool = False, passing: bool = False) -> None:
+    """Write a failed extraction on the state: visible, to be tried again, never “nothing to remember” (W7).
+
+    `wait`: not again at once, but after 15 s, then 30 s, … up to 15 minutes. `passing`: the fault isn't the turn's, so it is tried for as long as it takes.
+    """
     row = InteractionState.objects.only("refine_error").get(pk=state)
-    attempts = (row.refine_error or {}).get("attempts", 0) + 1
-    InteractionState.objects.filter(pk=state).update(
-        refine_error={"code": code, "message": message, "attempts": attempts, "at": timezone.now().isoformat()},
-    )
+    before = row.refine_error or {}
+    tries, now = before.get("tries", 0) + 1, timezone.now()
+    error = {"code": code, "message": message, "action": action, "attempts": before.get("attempts", 0) + (not passing), "tries": tries, "at": now.isoformat()}
+    if wait:
+        error["retry_at"] = _stamp(now + timedelta(seconds=min(RETRY_SECONDS * 2 ** min(tries - 1, 10), LONGEST_RETRY_SECONDS)))
+    InteractionState.objects.filter(pk=state).update(refine_error=error)
 
 
 def apply(forest: int, token: int, plan: Plan) -> Applied | None:
@@ -119,14 +135,18 @@ def apply(forest: int, token: int, plan: Plan) -> Applied | None:
         state.node_summary, state.path_summary = extraction.node_summary, extraction.path_summary
         state.entities, state.keywords = list(extraction.entities), list(extraction.keywords)
         state.refined_at, state.refined_by, state.refine_error = timezone.now(), plan.version, None
-        state.save(update_fields=["node_summary", "path_summary", "entities", "keywords", "refined_at", "refined_by", "refine_error"])
+        state.extraction_report = dict(extraction.report)
+        state.save(
+            update_fields=["node_summary", "path_summary", "entities", "keywords", "refined_at", "refined_by", "refine_error", "extraction_report"],
+        )
         _name_tree(state, plan)
         _write_vectors(state, plan, rows)
         add_postings(forest, state.pk, state.length, [(int(PostingKind.ENTITY), term, count) for term, count in plan.entity_terms.items()])
         turn = state.turn
         turn.status = Turn.Status.REFINED
         turn.timings = {**turn.timings, "refine_ms": round(plan.milliseconds, 1)}
-        turn.save(update_fields=["status", "timings"])
+        turn.usage = merged(turn.usage, plan.spent)
+        turn.save(update_fields=["status", "timings", "usage"])
         Lease.objects.filter(pk=lease.pk).update(position=state.position, progressed_at=timezone.now(), heartbeat_at=timezone.now())
     return Applied(tuple((kind, row.pk) for kind, row in rows), tuple(revisions), tuple(touched))
 
@@ -134,28 +154,38 @@ def apply(forest: int, token: int, plan: Plan) -> Applied | None:
 def _write_evidence(state: InteractionState, plan: Plan) -> list[tuple[EvidenceKind, EvidenceRow]]:
     rows: list[tuple[EvidenceKind, EvidenceRow]] = []
     for number, proposal in enumerate(plan.extraction.proposals):
-        row, _ = EVIDENCE_MODELS[proposal.kind].objects.get_or_create(
-            state=state,
-            number=number,
-            made_by="rule",
-            defaults={
-                "forest_id": state.forest_id,
-                "sources": [state.pk],
-                "text": proposal.text,
-                "slot": proposal.slot[:200],
-                "subject": proposal.subject[:200],
-                "value": proposal.value,
-                "asserted": proposal.asserted,
-                "attribute_tag": proposal.attribute_tag,
-                "entities": list(proposal.entities),
-                "evidence": proposal.evidence,
-                "event_time": proposal.event_time or state.time,
-                "known_from": state.position,
-                **fields_of(proposal.kind, proposal.fields),
-            },
-        )
+        model = EVIDENCE_MODELS[proposal.kind]
+        # Rules say the same of the same turn, so their number names an item. A model may say it otherwise the next time: its items go by their
+        # words or their slot and value, and what it said before stays (W1, W3).
+        known = model.objects.filter(state=state, made_by=proposal.made_by).order_by("number")
+        same = Q(number=number) if proposal.made_by == "rule" else Q(value=proposal.value) & (Q(text=proposal.text) | Q(slot=proposal.slot[:200]) & ~Q(slot=""))
+        row = known.filter(same).first()
+        if row is None:
+            last = known.values_list("number", flat=True).last() if proposal.made_by != "rule" else None
+            row = _new_row(model, state, proposal, number if last is None else max(number, last + 1))
         rows.append((proposal.kind, row))
     return rows
+
+
+def _new_row(model: type[EvidenceRow], state: InteractionState, proposal: Proposal, number: int) -> EvidenceRow:
+    return model.objects.create(
+        forest_id=state.forest_id,
+        state=state,
+        number=number,
+        made_by=proposal.made_by,
+        sources=[state.pk],
+        text=proposal.text,
+        slot=proposal.slot[:200],
+        subject=proposal.subject[:200],
+        value=proposal.value,
+        asserted=proposal.asserted,
+        attribute_tag=proposal.attribute_tag,
+        entities=list(proposal.entities),
+        evidence=proposal.evidence,
+        event_time=proposal.event_time or state.time,
+        known_from=state.position,
+        **fields_of(proposal.kind, proposal.fields),
+    )
 
 
 def resolve_slots(forest: int, slots: Iterable[tuple[EvidenceKind, str]], state: InteractionState | None) -> tuple[list[int], set[int]]:

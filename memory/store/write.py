@@ -17,6 +17,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from memory.engine.forest import Candidate, Context, Decision
+from memory.errors import conflict
 from memory.models import ContextTrace, Forest, InteractionState, Outbox, PostingKind, RoutingDecision, StateLink, StateVector, Topic, Turn
 from memory.models.forest import Origin
 from memory.store.recall import half
@@ -54,6 +55,12 @@ class RoughCommit:
 def lock(forest_id: int) -> Forest:
     """The forest's row, locked: the first lock of whatever writes rows of a turn, or it and a deletion would wait for each other."""
     return Forest.objects.select_for_update().get(pk=forest_id)
+
+
+def check_length(forest: Forest, vector: np.ndarray) -> None:
+    """Refuse a vector that the forest's others can't be compared with: it moved to another embedder while this one was made (R4). Locks nothing."""
+    if len(vector) != forest.dimensions:
+        raise conflict("The memory moved to another embedder meanwhile.", "Try again.")
 
 
 def save_decision(turn: Turn, decision: Decision) -> RoutingDecision:
@@ -113,7 +120,7 @@ def commit_rough(turn: Turn, decision: Decision, rough: RoughCommit, generator: 
     """Write one completed turn as an interaction state under `decision.parent`, or as a new root; the same state again when it was written before.
 
     `generator` is who may write it: the process that answers the turn, nobody (empty) for a given interaction or a kept part.
-    Raises TurnTakenError, ParentGoneError.
+    Raises TurnTakenError, ParentGoneError, Refused when the forest moved to another embedder.
     """
     with transaction.atomic():
         forest = lock(turn.forest_id)
@@ -123,6 +130,7 @@ def commit_rough(turn: Turn, decision: Decision, rough: RoughCommit, generator: 
             return done
         if turn.generator != generator:
             raise TurnTakenError
+        check_length(forest, rough.vector)
         parent = None
         if decision.parent is not None:
             parent = InteractionState.objects.in_forest(forest).filter(pk=decision.parent).only("id", "root_id", "branch_id", "depth").first()

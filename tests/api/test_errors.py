@@ -129,7 +129,3 @@ def test_a_taken_name_is_a_conflict(as_ines, ines):
     error(as_ines.ask("POST", "forests/", {"name": "Home"}), 409, "conflict")
     other = plant(ines, "Work")
     error(as_ines.ask("PATCH", f"forests/{other.pk}/", {"name": "Home"}), 409, "conflict")
-
-
-def test_import_says_when_it_comes(as_ines, turns):
-    error(as_ines.ask("POST", turns.replace("turns", "import"), {}), 501, "unavailable")

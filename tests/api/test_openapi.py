@@ -66,7 +66,7 @@ def test_answers_have_the_documented_shape(planted, as_ines, schema, path, docum
 
 def test_the_shape_check_finds_a_wrong_answer(schema):
     shape = {"$ref": "#/components/schemas/Job"}
-    right = {"id": 1, "kind": "k", "status": "done", "done": 0, "total": 0, "message": "", "forest": None, "error": None}
+    right = {"id": 1, "kind": "k", "status": "done", "done": 0, "total": 0, "message": "", "forest": None, "error": None, "import": None}
     assert not list(differences(right, shape, schema))
     for wrong in (
         {**right, "extra": 1},

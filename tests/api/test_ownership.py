@@ -26,6 +26,7 @@ HERS = [
     ("revisions", "GET", "forests/{forest.pk}/revisions/", None),
     ("search", "GET", f"forests/{{forest.pk}}/search/?q={CANARY}", None),
     ("export", "GET", "forests/{forest.pk}/export/", None),
+    ("reembed", "POST", "forests/{forest.pk}/reembed/", {}),
     ("import", "POST", "forests/{forest.pk}/import/", {}),
     ("one-turn", "GET", "turns/{turn.pk}/", None),
     ("one-turn", "DELETE", "turns/{waiting.pk}/", None),
@@ -43,9 +44,9 @@ HERS = [
     ("job", "GET", "jobs/{job.pk}/", None),
 ]
 # Routes without an id of hers: what Omar gets there holds nothing of hers either.
-HIS_OWN = ["me", "forests", "schema", "api-docs"]
+HIS_OWN = ["me", "model", "forests", "schema", "api-docs"]
 # Making something of one's own, or nothing at all.
-OTHERWISE = {"sample-forest", "unknown"}
+OTHERWISE = {"sample-forest", "test-model", "unknown"}
 
 
 def route_names() -> set[str]:
@@ -82,7 +83,7 @@ def test_ines_finds_it_there(planted, as_ines, name, method, path, body):
 
 @pytest.mark.parametrize("name", HIS_OWN)
 def test_lists_hold_nothing_of_hers(planted, as_omar, name):
-    path = {"me": "me/", "forests": "forests/", "schema": "schema/", "api-docs": "docs/"}[name]
+    path = {"me": "me/", "model": "model/", "forests": "forests/", "schema": "schema/", "api-docs": "docs/"}[name]
     answer = as_omar.ask("GET", path)
     assert answer.status_code == 200
     assert CANARY not in answer.content.decode()

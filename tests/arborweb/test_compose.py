@@ -1,6 +1,7 @@
 """docker-compose.yml, read by a real compose implementation."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +44,13 @@ def test_the_site_waits_for_its_migrations_and_everything_is_watched(services):
     for name in ("web", "worker", "beat"):
         assert services[name]["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
     assert {name for name, service in services.items() if "healthcheck" not in service} == {"migrate", "proxy"}
+
+
+def test_what_is_set_of_models_reaches_who_calls_them(services):
+    names = set(re.findall(r'"((?:OPENAI|EMBEDDINGS|RERANK)_[A-Z_]+|LOCALIZER|EXTRACTION)"', (PROJECT / "arborweb" / "settings.py").read_text()))
+    assert len(names) > 12
+    for name in ("web", "worker"):
+        assert names <= set(services[name]["environment"])
 
 
 def test_images_are_pinned(services):

@@ -163,3 +163,35 @@ def test_weights_survive_being_written_and_read() -> None:
 def test_weights_that_are_not_of_this_code_are_refused(change: dict[str, object]) -> None:
     with pytest.raises(CalibrationMismatchError):
         Calibration.from_json({**CALIBRATION.to_json(), **change})
+
+
+# --- The paper's own sum --------------------------------------------------------------------------------------------------
+
+
+def test_with_a_cross_encoder_the_best_sum_above_eight_wins() -> None:
+    query = asked("Is the hood loud, and the wall by the window?")
+    decision = localize.localize_additive(query, recalled((KITCHEN, 0.5), (HOOD, 0.7), (BREAD, 0.1)), {1: 7.5, 2: 2.0, 3: -9.0}, CALIBRATION)
+    assert (decision.method, decision.parent, decision.threshold, decision.ranker) == ("recall", HOOD.id, 8.0, "additive-ce")
+    best = decision.candidates[0]
+    assert best.parts["meaning"] == 7.5 and best.parts["words"] >= 1.0
+    assert best.score == pytest.approx(sum(best.parts.values()))
+
+
+def test_exactly_eight_is_a_new_root() -> None:
+    """τ must be exceeded strictly."""
+    query, found = asked("Why?"), recalled((HOOD, 0.7), active=None)
+    sums = [localize.localize_additive(query, found, {2: score}, CALIBRATION) for score in (7.0, 7.1)]
+    assert [one.method for one in sums] == ["new_root", "recall"]
+    assert sums[0].candidates[1].score == 8.0  # 7 from the cross-encoder, 1 for being used last
+
+
+def test_an_anchor_lifts_its_topic_and_lowers_the_others() -> None:
+    found = recalled((HOOD, 0.7), (BREAD, 0.1), anchors=[Anchor(1, "Kitchen", 1.0)])
+    decision = localize.localize_additive(asked("Back to the kitchen"), found, {2: -1.0, 3: -1.0}, CALIBRATION)
+    parts = {candidate.root: candidate.parts["path"] for candidate in decision.candidates}
+    assert (decision.root, parts) == (1, {1: 8.0, 3: -6.0, None: 8.0})
+
+
+def test_cues_decide_before_a_cross_encoder_is_asked() -> None:
+    decision = localize.localize_additive(asked("Go on, please"), recalled((HOOD, 0.9), (BREAD, 0.1)), {}, CALIBRATION)
+    assert (decision.method, decision.parent) == ("continuation", BREAD.id)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import pytest
 from pytest_django.fixtures import Settings
 
 from memory.engine import query
 from memory.engine.forest import Context, Decision, Interaction, Pool
+from memory.llm import endpoints
+from memory.llm.capabilities import Kept, Remembered
+from memory.llm.client import EndpointClient
 from memory.llm.endpoint import EndpointModel
-from memory.llm.interface import IncompleteAnswerError, LanguageModel, ModelError, get_model
+from memory.llm.endpoints import Endpoint
+from memory.llm.interface import LanguageModel, get_model
 from memory.llm.offline import OfflineModel
+from memory.models import ModelCapability
+from tests.llm import hostile as scripts
+from tests.llm.hostile import KEY, Hostile
 
 NOW = datetime(2026, 11, 15, 8, 31, tzinfo=UTC)
 NEW = Decision("new_root", None, None, 0.9, 0.5, 0.0, False, "", ())
@@ -47,9 +49,11 @@ def test_offline_is_what_there_is_without_an_endpoint(settings: Settings) -> Non
     assert get_model() is get_model()
 
 
-def test_both_read_turns_by_the_same_rules() -> None:
+def test_both_read_turns_by_the_same_rules_when_asked_to(settings: Settings) -> None:
+    settings.EXTRACTION = "rules"
     turn = Interaction(1, 1, None, 1, 1, 0, NOW, "I live in Porto.", "Noted.")
-    offline, endpoint = OfflineModel(), EndpointModel("http://127.0.0.1:9/v1", "m", "")
+    nobody = EndpointClient(Endpoint("http://127.0.0.1:9/v1", "m"), Kept())
+    offline, endpoint = OfflineModel(), EndpointModel(nobody, nobody)
     assert offline.extract(turn, [], zone="UTC", topic="") == endpoint.extract(turn, [], zone="UTC", topic="")
     assert offline.extractors == endpoint.extractors
 
@@ -57,121 +61,47 @@ def test_both_read_turns_by_the_same_rules() -> None:
 # --- Endpoint --------------------------------------------------------------------------------------------------------------
 
 
-class Server:
-    """A scripted endpoint on loopback: `lines` is what the next answer streams, `status` what it answers with."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.status = 200
-        self.requests: list[dict[str, Any]] = []
-        self.headers: list[dict[str, str]] = []
-        script = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                script.requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-                script.headers.append({name.lower(): value for name, value in self.headers.items()})
-                self.send_response(script.status)
-                self.send_header("Content-Type", "text/event-stream" if script.status == 200 else "application/json")
-                self.send_header("Connection", "close")
-                self.end_headers()
-                body = "".join(f"{line}\n\n" for line in script.lines) if script.status == 200 else '{"error": {"message": "no: sk-secret"}}'
-                self.wfile.write(body.encode())
-
-            def log_message(self, *args: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/v1"
-
-    def say(self, *deltas: dict[str, Any] | None, finish: str | None = "stop", done: bool = True) -> None:
-        chunks = [chunk([{"index": 0, "delta": delta, "finish_reason": None}] if delta is not None else []) for delta in deltas]
-        if finish is not None:
-            chunks.append(chunk([{"index": 0, "delta": {}, "finish_reason": finish}]))
-        self.lines = [*chunks, *(["data: [DONE]"] if done else [])]
+def model(client: EndpointClient) -> EndpointModel:
+    return EndpointModel(client, client)
 
 
-def chunk(choices: list[dict[str, Any]]) -> str:
-    return "data: " + json.dumps({"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": choices})
+async def test_deltas_arrive_in_order_and_the_request_is_ours(hostile: Hostile, client: EndpointClient) -> None:
+    hostile.script(scripts.said("Hello", ", ", "Ines"))
+    assert await pieces(model(client)) == ["Hello", ", ", "Ines"]
+    [request] = hostile.requests
+    assert request.body["messages"] == MESSAGES
+    assert (request.body["model"], request.body["stream"]) == ("m", True)
+    assert request.headers["authorization"] == f"Bearer {KEY}"
 
 
-@pytest.fixture
-def server() -> Iterator[Server]:
-    scripted = Server()
-    thread = threading.Thread(target=scripted.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    yield scripted
-    scripted.server.shutdown()
-    scripted.server.server_close()
-    thread.join()
+async def test_what_the_model_thinks_goes_no_further(hostile: Hostile, client: EndpointClient) -> None:
+    hostile.script(scripts.thinking_split(), scripts.reasoning_field("reasoning"))
+    assert "zyzzyva" not in "".join(await pieces(model(client)) + await pieces(model(client)))
 
 
-def model(server: Server) -> EndpointModel:
-    return EndpointModel(server.url, "llama", "sk-secret")
+def test_each_role_has_its_model(settings: Settings) -> None:
+    settings.OPENAI_BASE_URL, settings.OPENAI_MODEL, settings.OPENAI_API_KEY = "http://127.0.0.1:9/v1", "large", KEY
+    assert get_model().name == "large"
+    assert (endpoints.answering(), endpoints.embedding(), endpoints.reranking()) == (endpoints.extracting(), None, None)
+    settings.OPENAI_EXTRACT_MODEL, settings.OPENAI_EXTRACT_PRICE_INPUT = "small", 0.1
+    settings.EMBEDDINGS_MODEL, settings.RERANK_BASE_URL = "bge-m3", "http://127.0.0.1:10"
+    extracting, embedding, reranking = endpoints.extracting(), endpoints.embedding(), endpoints.reranking()
+    assert extracting and embedding and reranking
+    assert (extracting.model, extracting.price_input, extracting.api_key) == ("small", 0.1, KEY)
+    assert (embedding.model, embedding.base_url, embedding.api_key) == ("bge-m3", "http://127.0.0.1:9/v1", KEY)
+    assert reranking.api_key == ""
+    settings.EMBEDDINGS_BASE_URL = "http://127.0.0.1:11/v1"
+    other = endpoints.embedding()
+    assert other and other.api_key == ""  # a key goes to its own server only
 
 
-async def test_deltas_arrive_in_order_and_the_request_is_ours(server: Server) -> None:
-    server.say({"role": "assistant", "content": "Hello"}, {"content": ", "}, {"content": "Ines"})
-    assert await pieces(model(server)) == ["Hello", ", ", "Ines"]
-    assert server.requests[0]["messages"] == MESSAGES
-    assert (server.requests[0]["model"], server.requests[0]["stream"]) == ("llama", True)
-    assert server.headers[0]["authorization"] == "Bearer sk-secret"
-
-
-async def test_chunks_without_choices_or_content_are_survived(server: Server) -> None:
-    server.say(None, {"role": "assistant", "content": None}, {"content": "Hi"}, {"content": ""}, None)
-    server.lines.insert(0, ": keep-alive")
-    assert await pieces(model(server)) == ["Hi"]
-
-
-async def test_a_stream_that_ends_without_a_finish_is_incomplete(server: Server) -> None:
-    server.say({"content": "Hel"}, finish=None, done=False)
-    with pytest.raises(IncompleteAnswerError) as raised:
-        await pieces(model(server))
-    assert raised.value.code == "answer_incomplete"
-
-
-async def test_an_error_inside_the_stream_is_incomplete_after_the_first_word_and_a_failure_before(server: Server) -> None:
-    server.say({"content": "Hel"}, finish=None, done=False)
-    server.lines.append('data: {"error": {"message": "out of memory", "type": "server_error"}}')
-    with pytest.raises(IncompleteAnswerError):
-        await pieces(model(server))
-    server.lines = server.lines[-1:]
-    with pytest.raises(ModelError) as raised:
-        await pieces(model(server))
-    assert raised.value.code == "model_failed"
-
-
-async def test_a_line_that_is_no_json_is_an_error(server: Server) -> None:
-    server.lines = ["data: {nonsense"]
-    with pytest.raises(ModelError):
-        await pieces(model(server))
-
-
-async def test_an_answer_without_a_word_is_an_error(server: Server) -> None:
-    server.say({"role": "assistant", "content": ""})
-    with pytest.raises(ModelError) as raised:
-        await pieces(model(server))
-    assert raised.value.code == "empty_answer"
-
-
-@pytest.mark.parametrize(("status", "code"), [(401, "model_key"), (404, "model_unknown"), (429, "model_busy"), (500, "model_refused"), (400, "model_refused")])
-async def test_refusals_have_a_code_and_what_to_do_and_never_the_key(server: Server, status: int, code: str) -> None:
-    server.status = status
-    with pytest.raises(ModelError) as raised:
-        await pieces(model(server))
-    error = raised.value
-    assert error.code == code and error.action
-    assert "sk-secret" not in f"{error} {error!r} {error.message} {error.action} {error.__cause__!r}"
-
-
-async def test_nobody_there_is_said() -> None:
-    with pytest.raises(ModelError) as raised:
-        await pieces(EndpointModel("http://127.0.0.1:9/v1", "m", ""))
-    assert raised.value.code == "model_unreachable"
-
-
-async def test_the_endpoint_is_used_when_one_is_set(settings: Settings, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.OPENAI_BASE_URL = server.url
-    monkeypatch.setenv("OPENAI_MODEL", "llama")
-    assert get_model().name == "llama"
+@pytest.mark.django_db(transaction=True)
+def test_capabilities_are_remembered_without_a_key(hostile: Hostile) -> None:
+    endpoint = Endpoint(hostile.url.replace("//", f"//user:{KEY}@"), "m", KEY)
+    memory = Remembered()
+    memory.learn(endpoint, structured="json_object", rejected=("temperature",))
+    memory.learn(endpoint, context_length=8192)
+    known = memory.known(endpoint)
+    assert (known.structured, known.rejected, known.context_length, known.streaming_usage) == ("json_object", ("temperature",), 8192, None)
+    [row] = ModelCapability.objects.values()
+    assert KEY not in str(row) and row["address"] == hostile.url

@@ -29,7 +29,7 @@ export function liveTrace(turn: ChatTurn, state: AppState): Trace | null {
   return {
     turn: turn.id as number, position: null, text: turn.text, time: turn.sent_at,
     decision: { method, chosen: parent, root, probability, margin: 0, unsure, threshold: 0, why: placeWords(state, turn.decision), corrected_by: null, parts: [], candidates },
-    context: null, timings: {}, tokens: { input: 0, output: 0 },
+    context: null, timings: {}, tokens: { input: 0, output: 0, cost: null, stages: {}, notes: [] },
   };
 }
 
@@ -120,6 +120,7 @@ const METHODS: Record<string, string> = {
 function facts(trace: Trace): string[] {
   const { timings, decision, tokens } = trace;
   const places = decision?.candidates.length ?? 0;
+  const thought = Object.values(tokens.stages).reduce((sum, stage) => sum + stage.reasoning, 0);
   const list: (string | false)[] = [
     typeof timings.localize_ms === 'number' && `Placed in ${duration(timings.localize_ms)}`,
     typeof timings.first_delta_ms === 'number' && `First word after ${duration(timings.first_delta_ms)}`,
@@ -129,6 +130,8 @@ function facts(trace: Trace): string[] {
     places > MOST_SHOWN && `${MOST_SHOWN} of ${places} places shown`,
     decision !== null && places > 1 && decision.margin > 0 && `Lead over the second ${count(Math.round(decision.margin * 100), 'point')}`,
     tokens.output > 0 && `${count(tokens.output, 'token')} written`,
+    thought > 0 && `${count(thought, 'token')} thought`,
+    tokens.cost !== null && tokens.cost > 0 && `Cost ${Number(tokens.cost.toPrecision(2))}`,
   ];
   return list.filter((words): words is string => words !== false);
 }
@@ -143,6 +146,7 @@ export function traceView(trace: Trace, room: number, state: AppState, actions: 
       ? html`<div class="note sun" data-testid="unsure">${icon('warn', 18)}<p><b>Not sure about this one.</b> ${why}</p></div>`
       : html`<p class="why" data-testid="why-sentence">${why}</p>`}
     ${decision?.corrected_by ? html`<p class="meta">Corrected by ${decision.corrected_by}</p>` : nothing}
+    ${trace.tokens.notes.map((note) => html`<div class="note sun" data-testid="note-${note.code}">${icon('warn', 18)}<p>${note.words}</p></div>`)}
     <div class="facts-line">${facts(trace).map((words) => html`<span>${words}</span>`)}</div>
     ${decision ? places(decision, room, state, actions) : nothing}
     ${trace.context ? contextView(trace.context, state, actions) : nothing}`;

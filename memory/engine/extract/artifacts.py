@@ -30,7 +30,7 @@ _WANTS_ADVICE = re.compile(r"\b(?:recommend|suggest|which|ideas?|where (?:can|co
 _WANTS_STEPS = re.compile(r"\b(?:how (?:do|to|can|should)|steps?|instructions|guide|walk me through)\b", re.IGNORECASE)
 _STEPS = re.compile(r"\b(?:steps?|instructions|method|procedure|directions)\b", re.IGNORECASE)
 _INGREDIENTS = re.compile(r"\b(?:ingredients|recipe)\b", re.IGNORECASE)
-_DRAFT = re.compile(r"\b(?:write|draft|compose|rewrite|email|e-mail|letter|poem|abstract|paragraph|caption|speech|toast|story|message)\b", re.IGNORECASE)
+DRAFT = re.compile(r"\b(?:write|draft|compose|rewrite|email|e-mail|letter|poem|abstract|paragraph|caption|speech|toast|story|message)\b", re.IGNORECASE)
 _ASKS_FOR = re.compile(
     r"\b(?:list|give|name|suggest|recommend|write|draft|make|need|propose|outline|what|which|show)\b(?:\s+(?:me|us|a|an|the|"
     r"some|out|up))*\s+(?P<what>[^.?!,;\n]{3,80})",
@@ -116,7 +116,7 @@ def _made_texts(answer: str, asked: str) -> Iterator[Proposal]:
             yield _proposal(first, "generated_text", f"{match['language'] or 'code'} for {_asked_for(asked)}", None)
     for match in _TITLE.finditer(answer):
         yield _proposal(match["title"], "title", _asked_for(asked), None)
-    if _DRAFT.search(asked):
+    if DRAFT.search(asked):
         quoted = [line.lstrip("> ").strip() for line in answer.splitlines() if line.startswith(">") and line.lstrip("> ").strip()]
         if quoted:
             yield _proposal(quoted[0], "generated_text", _asked_for(asked), None)

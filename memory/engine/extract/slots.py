@@ -282,14 +282,14 @@ def _leaving(bare: str, setting: Setting) -> Slotted | None:
 
 def _having(bare: str, setting: Setting) -> Slotted | None:
     match = _HAVING.search(bare)
-    return None if match is None else _attribute(f"budget for {match['x']}", Value("money", match["v"].rstrip(" .,"), ""), setting)
+    return None if match is None else attributed(f"budget for {match['x']}", Value("money", match["v"].rstrip(" .,"), ""), setting)
 
 
 def _change(bare: str, setting: Setting) -> Slotted | None:
     match = _CHANGED.match(bare) or _CHANGE.match(bare)
     if match is None:
         return None
-    return _attribute(match["np"], values.typed(match["v"]) or values.named(match["v"]), setting, changing=True)
+    return attributed(match["np"], values.typed(match["v"]) or values.named(match["v"]), setting, changing=True)
 
 
 def _decided(bare: str, setting: Setting) -> Slotted | None:
@@ -300,7 +300,7 @@ def _decided(bare: str, setting: Setting) -> Slotted | None:
     value = values.typed(chosen)
     if value is None or len(value.rest.strip()) > 0:
         value = Value("name", re.sub(r"^(?:the|an?)\s+", "", chosen), "")
-    return _attribute(phrase, value, setting, changing=True)
+    return attributed(phrase, value, setting, changing=True)
 
 
 def _copula(bare: str, setting: Setting) -> Slotted | None:
@@ -309,14 +309,14 @@ def _copula(bare: str, setting: Setting) -> Slotted | None:
         return None
     value = values.typed(match["v"])
     if value is not None:
-        return _attribute(match["np"], value, setting)
+        return attributed(match["np"], value, setting)
     if re.match(r"[^.]{0,60}:\s", bare):
         return None  # “title: Avatar” is a line of a form that was pasted, more often than it is said
     value = values.named(re.sub(r"^(?:called|named|titled)\s+", "", match["v"]))
     if value is None or value.text.split()[0].lower() in _ADJECTIVES or len(value.text.split()) > 6 or re.search(r"ing$|ed$", value.text.split()[0]):
         return None
     head = re.split(r"\s+(?:of|for|from)\s+", match["np"])[0].split()[-1].lower()
-    return _attribute(match["np"], value, setting) if head in _NAMES else None
+    return attributed(match["np"], value, setting) if head in _NAMES else None
 
 
 def _elliptic(bare: str, setting: Setting, correcting: bool) -> Slotted | None:
@@ -331,14 +331,14 @@ def _elliptic(bare: str, setting: Setting, correcting: bool) -> Slotted | None:
         rest = value.rest if match is not None and match.re is _ELLIPSIS else ""
         return Slotted(known.subject, known.attribute, value.text, known.type, _sentence(known.subject, known.attribute, value.text, rest, setting), known.tag)
     if setting.asked and value.type in ("money", "date", "time"):
-        return _attribute(setting.asked, value, setting)
+        return attributed(setting.asked, value, setting)
     return None
 
 
 # --- Naming ----------------------------------------------------------------------------------------------------------------
 
 
-def _attribute(phrase: str, value: Value | None, setting: Setting, *, changing: bool = False) -> Slotted | None:
+def attributed(phrase: str, value: Value | None, setting: Setting, *, changing: bool = False) -> Slotted | None:
     """Split a noun phrase into subject and attribute, and put the value there; None when the phrase names no attribute."""
     if value is None:
         return None

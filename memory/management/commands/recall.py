@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from memory.actions.observe import parse_time
 from memory.errors import Refused
+from memory.llm.interface import ModelError
 from memory.models import Forest
 from memory.turn import recall
 
@@ -36,7 +37,7 @@ class Command(BaseCommand):
         try:
             time = parse_time(options["time"]) if options["time"] else None
             answer = recall(found[0], options["text"], time=time, budget=options["budget"], as_of=options["as_of"])
-        except Refused as error:
+        except (Refused, ModelError) as error:
             raise CommandError(f"{error} {error.action}") from error
         if options["json"]:
             self.stdout.write(json.dumps(answer, ensure_ascii=False, indent=2))

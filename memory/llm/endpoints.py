@@ -1,0 +1,68 @@
+"""Which server and model plays which role, read from the settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit, urlunsplit
+
+from django.conf import settings
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A model at a server. The key is shown by nothing: not by repr, not by `address` (M8). Prices are per million tokens, None where unknown."""
+
+    base_url: str
+    model: str
+    api_key: str = field(default="", repr=False)
+    price_input: float | None = None
+    price_output: float | None = None
+
+    @property
+    def address(self) -> str:
+        """The address without user, password and query: what may be kept and shown."""
+        parts = urlsplit(self.base_url)
+        host = parts.hostname or ""
+        host = f"[{host}]" if ":" in host else host
+        netloc = f"{host}:{parts.port}" if parts.port else host
+        return urlunsplit((parts.scheme, netloc, parts.path.rstrip("/"), "", ""))
+
+    def __repr__(self) -> str:
+        return f"{self.model or 'default'} at {self.address}"
+
+    def cost(self, input_tokens: int, output_tokens: int) -> float | None:
+        """What these tokens cost, in the currency of the prices; None without a price."""
+        if self.price_input is None and self.price_output is None:
+            return None
+        return (input_tokens * (self.price_input or 0.0) + output_tokens * (self.price_output or 0.0)) / 1_000_000
+
+
+def answering() -> Endpoint | None:
+    """The model that answers; None: the offline engine does."""
+    if not settings.OPENAI_BASE_URL:
+        return None
+    return Endpoint(settings.OPENAI_BASE_URL, settings.OPENAI_MODEL, settings.OPENAI_API_KEY, settings.OPENAI_PRICE_INPUT, settings.OPENAI_PRICE_OUTPUT)
+
+
+def extracting() -> Endpoint | None:
+    """The model that reads turns: OPENAI_EXTRACT_MODEL at the same server, else the one that answers."""
+    answers = answering()
+    if answers is None or not settings.OPENAI_EXTRACT_MODEL:
+        return answers
+    return Endpoint(answers.base_url, settings.OPENAI_EXTRACT_MODEL, answers.api_key, settings.OPENAI_EXTRACT_PRICE_INPUT, settings.OPENAI_EXTRACT_PRICE_OUTPUT)
+
+
+def embedding() -> Endpoint | None:
+    """The model that embeds; None: the local one does. The key of OPENAI_BASE_URL isn't sent to another server."""
+    if not settings.EMBEDDINGS_MODEL:
+        return None
+    base_url = settings.EMBEDDINGS_BASE_URL or settings.OPENAI_BASE_URL
+    key = settings.EMBEDDINGS_API_KEY or (settings.OPENAI_API_KEY if base_url == settings.OPENAI_BASE_URL else "")
+    return Endpoint(base_url, settings.EMBEDDINGS_MODEL, key, settings.EMBEDDINGS_PRICE)
+
+
+def reranking() -> Endpoint | None:
+    """The cross-encoder, None when there is none."""
+    if not settings.RERANK_BASE_URL:
+        return None
+    return Endpoint(settings.RERANK_BASE_URL, settings.RERANK_MODEL, settings.RERANK_API_KEY)

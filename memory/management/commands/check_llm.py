@@ -1,0 +1,81 @@
+"""manage.py check_llm: a real model behind an endpoint, taken through a scripted conversation whose facts are known beforehand."""
+
+from __future__ import annotations
+
+import argparse
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.core.management.base import BaseCommand, CommandError
+
+from memory.actions.create_forest import create_forest
+from memory.actions.forget import delete_forest
+from memory.evaluation import measurements, planted
+from memory.evaluation.planted import Outcome
+from memory.llm.extraction import MODES
+from memory.llm.interface import get_model
+
+
+class Command(BaseCommand):
+    help = "Talk with the model of OPENAI_BASE_URL over 30 scripted turns, read them, and say what of the planted facts is in memory."
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--mode", action="append", choices=MODES, help="how turns are read; may be repeated; default: one-call and separate")
+        parser.add_argument("--turns", type=int, help="only the first so many turns, without the questions")
+        parser.add_argument("--given", action="store_true", help="the scripted answers instead of streamed ones: only the reading is measured")
+        parser.add_argument("--no-questions", action="store_true")
+        parser.add_argument("--keep", action="store_true", help="don't delete the forests afterwards")
+        parser.add_argument("--record", action="store_true", help="write the figures to docs/measurements.md")
+
+    def handle(self, **options: Any) -> None:
+        if not settings.OPENAI_BASE_URL:
+            raise CommandError("Set OPENAI_BASE_URL (and OPENAI_MODEL, OPENAI_API_KEY) to the model to check.")
+        owner, _ = get_user_model().objects.get_or_create(username="measurements", defaults={"is_active": False})
+        rows: list[tuple[str, str]] = []
+        for mode in options["mode"] or ["one-call", "separate"]:
+            settings.EXTRACTION = mode
+            forest = create_forest(owner, f"check {mode} {uuid.uuid4().hex[:8]}", time_zone=planted.script()["zone"])
+            try:
+                outcome = planted.run(
+                    forest,
+                    turns=options["turns"],
+                    questions=not options["no_questions"],
+                    stream=not options["given"],
+                    tell=lambda line: self.stdout.write(line),
+                )
+            finally:
+                if not options["keep"]:
+                    delete_forest(forest, by=owner)
+            found = figures(mode, outcome)
+            rows += found
+            for what, figure in found:
+                self.stdout.write(f"{what}: {figure}")
+            for name in ("missed", "wrong_status", "unsupported", "failed"):
+                for line in getattr(outcome, name):
+                    self.stdout.write(f"  {name.replace('_', ' ')}: {line}")
+            self.stdout.write(f"  dropped: {dict(outcome.dropped.most_common())}")
+        if options["record"]:
+            note = f"Model: {get_model().name}. 30 turns, three interleaved matters, facts listed beforehand (`memory/evaluation/planted.json`)."
+            measurements.record("check-llm", rows, title="A real model, end to end", note=note, command="make check-llm")
+
+
+def figures(mode: str, outcome: Outcome) -> list[tuple[str, str]]:
+    """The rows of the table, one mode."""
+    turns = max(outcome.turns, 1)
+    rows = [
+        (f"{mode}: planted facts stored", f"{len(outcome.stored)} of {outcome.planted} ({len(outcome.stored) / max(outcome.planted, 1):.0%})"),
+        (f"{mode}: unsupported of all stored", f"{len(outcome.unsupported)} of {outcome.rows}"),
+        (f"{mode}: replaced values still shown as current in their slot", str(len(outcome.wrong_status))),
+        (
+            f"{mode}: calls, input and output tokens, seconds to read a turn",
+            f"{outcome.calls / turns:.1f}, {outcome.input_tokens / turns:.0f}, {outcome.output_tokens / turns:.0f}, {outcome.extract_seconds / turns:.1f}",
+        ),
+        (f"{mode}: failed turns", str(len(outcome.failed))),
+    ]
+    if outcome.questions:
+        rows.append(
+            (f"{mode}: recall questions answered from memory", f"{outcome.answered} of {outcome.questions}; evidence held the answer for {outcome.shown}")
+        )
+    return rows

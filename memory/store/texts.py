@@ -1,0 +1,38 @@
+"""What the vectors of states embed, read back from rows: for re-embedding and rebuilding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from memory.engine import text
+from memory.models import EVIDENCE_MODELS, InteractionState, StateVector
+
+Key = tuple[int, str, int]  # state, kind, item
+
+
+def of_turn(user: str, assistant: str) -> str:
+    """What a state's turn vector embeds."""
+    return f"{user}\n{assistant}"
+
+
+def of_item(said: str, user: str, made_by: str) -> str:
+    """What a fact's or record's vector embeds: it is found by its own words and those of its turn (paper §3.3); a person's own wording stands alone."""
+    return said if made_by == "user" else f"{said}\n{user}"
+
+
+def embedded(states: Iterable[InteractionState]) -> Iterator[tuple[Key, str]]:
+    """Every vector these states should have, with its text; five queries however many states. Topics belong to their root."""
+    found = {state.pk: state for state in states}
+    kinds = StateVector.Kind
+    roots = {state.root_id for state in found.values()}
+    topics = dict(InteractionState.objects.filter(pk__in=roots).values_list("pk", "topic__key"))
+    for state in found.values():
+        topic = topics.get(state.root_id) or ""
+        yield (state.pk, kinds.STATE, 0), of_turn(state.user_text, state.assistant_text)
+        if state.refined_at is not None:
+            yield (state.pk, kinds.BRANCH, 0), text.branch_text(topic, state.path_summary, state.node_summary, state.entities)
+        if state.parent_id is None and topic:
+            yield (state.pk, kinds.TOPIC, 0), topic
+    for kind, model in EVIDENCE_MODELS.items():
+        for row in model.objects.filter(state__in=found).only("pk", "state_id", "text", "made_by"):
+            yield (row.state_id, kind, row.pk), of_item(row.text, found[row.state_id].user_text, row.made_by)

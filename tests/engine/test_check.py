@@ -1,0 +1,273 @@
+"""What of a model's reading holds: every way in which it can be wrong is dropped, and counted by reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory.engine.extract import check, telling
+from memory.engine.extract.check_facts import Report, turn_of
+from memory.engine.forest import Evidence, Extraction, Interaction, Proposal
+
+AT = datetime(2026, 11, 9, 8, 0, tzinfo=UTC)  # a Monday, nine o'clock in Berlin
+HERE = Path(__file__).parent
+EMPTY = json.loads((HERE / "empty_turns.json").read_text(encoding="utf-8"))
+TELLING = json.loads((HERE / "telling_turns.json").read_text(encoding="utf-8"))
+
+
+def said(user: str, assistant: str = "Noted.", *, position: int = 1) -> Interaction:
+    return Interaction(position, position, position - 1 or None, 1, 1, position - 1, AT, user, assistant, topic="Kitchen")
+
+
+def held(slot: str, value: str, text: str, number: int = 41) -> Evidence:
+    subject = slot.partition("|")[0]
+    return Evidence("fact", number, text, slot, subject, value, True, "2.1", (), "", (1,), 1, None, AT, None, "current")
+
+
+def read(
+    user: str,
+    answer: Mapping[str, Any],
+    assistant: str = "Noted.",
+    *,
+    path: Sequence[Interaction] = (),
+    offered: Mapping[int, Evidence] | None = None,
+    topic: str = "",
+    zone: str = "Europe/Berlin",
+) -> tuple[Extraction, Report]:
+    report = Report()
+    turn = turn_of(said(user, assistant, position=len(path) + 1), path, zone, topic, offered or {})
+    return check.checked(answer, turn, path, report), report
+
+
+def fact(text: str, value: str = "", subject: str = "user", attribute: str = "", replaces: int = 0, **more: Any) -> dict[str, Any]:
+    return {"fact": text, "subject": subject, "attribute": attribute, "value": value, "replaces": replaces, **more}
+
+
+def only(extraction: Extraction, kind: str = "fact") -> Proposal:
+    [proposal] = [proposal for proposal in extraction.proposals if proposal.kind == kind]
+    return proposal
+
+
+# --- What holds --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_fact_in_its_slot():
+    extraction, report = read(
+        "The kitchen budget is €18,000, appliances included.",
+        {"facts": [fact("The kitchen budget is €18,000.", "€18,000", "kitchen", "budget")]},
+        topic="Kitchen",
+    )
+    found = only(extraction)
+    assert (found.text, found.slot, found.value, found.asserted, found.made_by) == (
+        "The kitchen budget is €18,000.",
+        "kitchen|budget",
+        "€18,000",
+        True,
+        "model",
+    )
+    assert found.evidence.startswith("The kitchen budget is €18,000")
+    assert report.kept == {"fact": 1} and not report.dropped
+
+
+def test_a_correction_takes_the_slot_of_what_it_cites():
+    old = held("kitchen|budget", "€18,000", "The kitchen budget is €18,000.")
+    extraction, _ = read("Make it €21,500 then.", {"facts": [fact("The kitchen budget is €21,500.", "€21,500", replaces=3)]}, offered={3: old}, topic="Kitchen")
+    assert (only(extraction).slot, only(extraction).attribute_tag) == ("kitchen|budget", "2.1")
+
+
+def test_paraphrases_are_kept_in_the_users_words():
+    extraction, report = read("I moved to Lyon last week.", {"facts": [fact("The user relocated permanently to Lyon.", "Lyon")]})
+    assert only(extraction).text == "The user moved to Lyon last week."
+    assert report.changed["in the user’s words"] == 1
+
+
+@pytest.mark.parametrize("user", TELLING)
+def test_turns_that_tell_something_are_heard_in_any_language(user):
+    assert any(clause.tells for clause in telling.clauses(user))
+
+
+def test_a_fact_keeps_the_language_of_its_source():
+    extraction, _ = read("Ich wohne jetzt in Berlin.", {"facts": [fact("The user lives in Berlin.", "Berlin")]})
+    assert only(extraction).text == "Ich wohne jetzt in Berlin."
+
+
+def test_numbers_count_however_they_are_written():
+    extraction, _ = read("The rent is 1.2k euros a month.", {"facts": [fact("The rent is 1,200 euros a month.", "1,200 euros", "flat", "rent")]})
+    assert only(extraction).value == "1,200 euros"
+
+
+# --- What is dropped ---------------------------------------------------------------------------------------------------------
+
+PORTO = "I live in Porto."
+
+
+@pytest.mark.parametrize(
+    ("user", "assistant", "answer", "reason"),
+    [
+        ("Thanks, that helps a lot!", "", {"facts": [fact("The user was helped a lot.", "a lot")]}, "fact: nothing told"),
+        (PORTO, "", {"facts": [fact("The user's dog is called Rex.", "Rex", "dog", "name")]}, "fact: a value nobody said"),
+        (PORTO, "", {"facts": [fact("The user earns 90,000 a year.", "90,000")]}, "fact: a value nobody said"),
+        (PORTO, "", {"facts": [fact("Somebody enjoys opera enormously.")]}, "fact: words nobody said"),
+        (
+            PORTO,
+            "The tower is 75 metres high.",
+            {"facts": [fact("The tower is 75 metres high.", "75 metres", "tower", "height")]},
+            "fact: only the assistant said it",
+        ),
+        (f"{PORTO} Is Nora coming on 12 May?", "", {"facts": [fact("Nora comes on 12 May.", "12 May", "Nora", "arrival date")]}, "fact: only asked"),
+        (f"{PORTO} Write a poem about Lisbon.", "", {"facts": [fact("The user writes a poem about Lisbon.", "Lisbon")]}, "fact: only a request"),
+        (PORTO, "", {"facts": [fact("The user lives in Porto.", "Porto"), fact("The user lives in Porto.", "Porto")]}, "fact: said twice"),
+        (PORTO, "", {"facts": [fact("", "Porto")]}, "fact: empty"),
+        (PORTO, "", {"facts": [fact("The user lives in Porto.", "Porto", replaces=7)]}, "citation: not offered"),
+        (PORTO, "", {"states": [{"key": "shoe_size", "value": "Porto"}]}, "state: unknown key"),
+        (PORTO, "", {"states": [{"key": "hobby", "value": "sailing"}]}, "state: a value nobody said"),
+        (PORTO, "", {"states": [{"key": "hobby", "value": ""}]}, "state: empty"),
+        ("My sister lives in Lyon.", "", {"states": [{"key": "home_city", "value": "Lyon"}]}, "state: not about the user"),
+        ("I flew to Lyon yesterday.", "", {"states": [{"key": "home_city", "value": "Lyon"}]}, "state: not about the user"),
+        ("I don't live in Lyon any more.", "", {"states": [{"key": "home_city", "value": "Lyon"}]}, "state: denied"),
+        ("I bought a pan yesterday.", "", {"events": [{"action": "bought", "object": "bicycle"}]}, "event: words nobody said"),
+        ("Nora bought a pan yesterday.", "", {"events": [{"action": "bought", "object": "pan"}]}, "event: not the user’s act"),
+        ("I bought a pan yesterday.", "", {"events": [{"action": "buy", "object": "pan", "quantity": "1/3"}]}, "quantity: no decimal"),
+        ("I bought a pan yesterday.", "", {"events": [{"action": "buy", "object": "pan", "quantity": "250"}]}, "quantity: nobody said it"),
+        ("I bought a pan.", "", {"events": [{"action": "buy", "object": "pan", "normalized_date": "2026-11-08"}]}, "date: no day was said"),
+        (
+            PORTO,
+            "Try Café Piolho for lunch.",
+            {"artifacts": [{"artifact_type": "recommendation", "item_text": "Try Café Majestic"}]},
+            "artifact: not in the answer",
+        ),
+        (PORTO, "Try Café Piolho for lunch.", {"artifacts": [{"artifact_type": "secret", "item_text": "Try Café Piolho"}]}, "artifact: unknown type"),
+        (PORTO, "Let me know if you like it.", {"artifacts": [{"artifact_type": "other", "item_text": "Let me know if you like it."}]}, "artifact: only talk"),
+        (PORTO, "", {"summary": "Marta lives in Oslo with 3 dogs."}, "summary: a name or number nobody said"),
+    ],
+)
+def test_dropped_and_counted(user, assistant, answer, reason):
+    _, report = read(user, answer, assistant)
+    assert report.dropped[reason] == 1, report
+
+
+def test_at_most_so_many_of_each():
+    user = " ".join(f"The shelf number {n} costs €{n}0." for n in range(1, 12))
+    facts = [fact(f"The shelf number {n} costs €{n}0.", f"€{n}0", f"shelf number {n}", "price") for n in range(1, 12)]
+    extraction, report = read(user, {"facts": facts})
+    assert len(extraction.proposals) == check.check_facts.MAX_FACTS
+    assert report.dropped["fact: too many"] == 3
+
+
+def test_a_citation_of_another_thing_never_takes_its_slot():
+    offered = {1: held("kitchen|budget", "€18,000", "The kitchen budget is €18,000."), 2: held("trip|budget", "€900", "The trip budget is €900.")}
+    extraction, report = read(
+        "The worktop costs €4,200.", {"facts": [fact("The worktop costs €4,200.", "€4,200", "worktop", "price", replaces=1)]}, offered=offered
+    )
+    assert only(extraction).slot != "kitchen|budget"
+    assert report.dropped["citation: of something else"] == 1
+    extraction, _ = read(
+        "The kitchen budget is €20,000.",
+        {"facts": [fact("The kitchen budget is €20,000.", "€20,000", "trip", "budget", replaces=2)]},
+        offered=offered,
+        topic="Kitchen",
+    )
+    assert only(extraction).slot == "kitchen|budget"
+
+
+def test_plans_and_guesses_are_kept_as_such():
+    plan, _ = read("I'm going to move to Lyon in June.", {"facts": [fact("The user is going to move to Lyon in June.", "Lyon")]})
+    guess, _ = read("Maybe the kitchen budget is €30,000.", {"facts": [fact("The kitchen budget is €30,000.", "€30,000", "kitchen", "budget")]})
+    assert not only(plan).asserted and not only(guess).asserted
+
+
+def test_somebody_elses_city_is_not_the_users():
+    extraction, _ = read("My sister Nora lives in Lyon.", {"facts": [fact("The user lives in Lyon.", "Lyon", "user", "home_city")]})
+    found = only(extraction)
+    assert found.slot != "user|home_city"
+
+
+def test_a_denial_stays_one():
+    extraction, _ = read("I don't eat meat.", {"facts": [fact("The user eats meat.", "meat")]})
+    assert only(extraction).text == "The user doesn't eat meat."
+
+
+def test_names_and_numbers_of_a_question_back_nothing():
+    extraction, _ = read("I live in Porto. Is Nora coming on 12 May?", {"facts": [fact("The user lives in Porto with Nora since 12 May.", "Porto")]})
+    assert only(extraction).text == "The user lives in Porto."
+
+
+def test_recalled_context_and_reasoning_are_not_read_again():
+    user = "<memory>The user lives in Oslo.</memory> <think>They own 3 boats.</think> I live in Porto."
+    answer = {"facts": [fact("The user lives in Oslo.", "Oslo"), fact("The user owns 3 boats.", "3 boats"), fact("The user lives in Porto.", "Porto")]}
+    extraction, report = read(user, answer)
+    assert only(extraction).text == "The user lives in Porto."
+    assert report.dropped["fact: a value nobody said"] == 2
+
+
+# --- Days --------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("zone", "day"), [("Europe/Berlin", date(2026, 11, 8)), ("Pacific/Kiritimati", date(2026, 11, 8)), ("Etc/GMT+12", date(2026, 11, 7))])
+def test_days_are_worked_out_in_code(zone, day):
+    answer = {"events": [{"event_type": "purchase", "action": "bought", "object": "pan", "quantity": "80", "unit": "", "normalized_date": "2024-01-01"}]}
+    extraction, report = read("I bought a pan for €80 yesterday.", answer, zone=zone)
+    event = only(extraction, "event")
+    assert (event.fields["normalized_date"], event.fields["quantity"], event.fields["unit"], event.fields["countable"]) == (day, Decimal(80), "EUR", True)
+    assert report.changed["date worked out in code"] == 1
+
+
+def test_a_date_in_the_models_own_writing_goes_back_to_the_users():
+    extraction, report = read(
+        "The kitchen fitting starts on 12 May.", {"facts": [fact("The kitchen fitting starts on 2027-05-12.", "2027-05-12", "kitchen", "start date")]}
+    )
+    assert only(extraction).value == "12 May"
+    assert report.changed["date as said"] == 1
+
+
+def test_a_plan_of_a_named_day_is_no_event_to_count():
+    extraction, _ = read("I'm going to buy a pan tomorrow.", {"events": [{"action": "buy", "object": "pan", "normalized_date": "2026-11-10"}]})
+    event = only(extraction, "event")
+    assert (event.asserted, event.fields["countable"], event.fields["normalized_date"]) == (False, False, date(2026, 11, 10))
+
+
+# --- Nothing to remember -----------------------------------------------------------------------------------------------------
+
+
+def inventions(user: str, assistant: str) -> dict[str, Any]:
+    """What a model that finds something everywhere would answer: invented facts, and the turn's own words passed off as facts."""
+    words = sorted(user.split(), key=len)
+    longest, numbers = words[-1].strip(".,!?"), [word for word in words if any(character.isdigit() for character in word)]
+    value = numbers[0].strip(".,!?") if numbers else longest
+    return {
+        "summary": "Marta from Oslo pays 300.",
+        "facts": [
+            fact("The user's sister Marta lives in Oslo.", "Oslo", "Marta", "home_city"),
+            fact("The user's budget is 4,200 euros.", "4,200 euros", "user", "budget"),
+            fact(user, value, "user", "preference", evidence_text=user),
+            fact(f"The user says {user}", user, "user", "statement", evidence_text=user),
+            fact(f"The user is interested in {longest}.", longest, "user", "interest"),
+            fact("The user prefers short answers."),
+        ],
+        "states": [{"key": key, "value": value, "evidence_text": user} for key in ("home_city", "hobby", "favorite_book", "job", "pet_name", "workout")],
+        "events": [
+            {"event_type": "other", "action": words[0].strip(".,!?") or "said", "object": longest, "quantity": value, "evidence_text": user},
+            {"event_type": "purchase", "action": "bought", "object": "car", "quantity": "1", "normalized_date": "2026-11-08", "evidence_text": ""},
+        ],
+        "artifacts": [
+            {"artifact_type": "other", "topic": "", "item_text": assistant, "ordinal": 1},
+            {"artifact_type": "recommendation", "topic": "", "item_text": "Trattoria da Enzo", "ordinal": 1},
+        ],
+    }
+
+
+def test_turns_with_nothing_to_remember_give_nothing_whatever_a_model_invents():
+    assert len(EMPTY) >= 200
+    learned = []
+    for turn in EMPTY:
+        extraction, report = read(turn["user"], inventions(turn["user"], turn["assistant"]), turn["assistant"])
+        assert report.dropped
+        if extraction.proposals:
+            learned.append((turn["user"], [proposal.text for proposal in extraction.proposals]))
+    assert len(learned) <= len(EMPTY) / 50, learned
