@@ -302,12 +302,12 @@ async def test_sockets_do_not_wait_for_each_other(forest, signed_in, monkeypatch
     slow = consumers.ForestConsumer._forest
 
     def slower(self):
-        time.sleep(0.2)
+        time.sleep(0.5)
         return slow(self)
 
     monkeypatch.setattr(consumers.ForestConsumer, "_forest", slower)
     pages = [Page(forest.pk, signed_in) for _ in range(10)]
     started = time.perf_counter()
     await asyncio.gather(*(page.open() for page in pages))
-    assert time.perf_counter() - started < 1.6
+    assert time.perf_counter() - started < 4  # one after another: 5 s
     await asyncio.gather(*(page.disconnect() for page in pages))

@@ -85,7 +85,7 @@ def test_wait_answers_when_the_turn_has_ended(as_ines, forest):
     started = time.monotonic()
     answer = as_ines.ask("POST", f"forests/{forest.pk}/turns/", {"text": "Hello", "wait": True})
     other.join()
-    assert answer.json()["status"] == "failed" and 0.2 < time.monotonic() - started < 5
+    assert answer.json()["status"] == "failed" and 0.2 < time.monotonic() - started < 20
 
 
 @pytest.mark.django_db(transaction=True)
