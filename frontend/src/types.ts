@@ -7,7 +7,12 @@ import type { components } from './schema';
 type Schemas = components['schemas'];
 
 export type { Candidate };
-export type ApiErrorBody = Schemas['ErrorBody'];
+export interface ApiErrorBody {
+  code: string;
+  message: string;
+  action: string;
+  fields?: Record<string, string[]>;
+}
 export type Trouble = Schemas['Trouble'];
 export type Me = Schemas['Me'];
 export type Forest = Schemas['Forest'];
