@@ -10,7 +10,7 @@ PAGE := static/build/app.js
 PAGE_SOURCES := $(shell find frontend/src -type f 2>/dev/null) $(wildcard frontend/*.json frontend/*.ts frontend/.npmrc)
 LINES := 600
 
-.PHONY: help setup run test test-python test-page test-browser check bench nightly shots browser clean
+.PHONY: help setup run test test-python test-page test-browser check check-llm bench nightly shots browser clean
 
 help:
 	@echo "make run      install what is missing, then run ArborWeb on http://127.0.0.1:8000 (PORT=…)"
@@ -96,6 +96,10 @@ check: $(DONE)/dev $(DONE)/page-packages
 	$(VENV)/bin/lint-imports
 	@git ls-files -z '*.py' '*.ts' '*.css' '*.html' ':!*.d.ts' ':!*/migrations/*' | xargs -0 wc -l | awk '$$2 != "total" && $$1 > $(LINES) { print $$2 " has " $$1 " lines, more than $(LINES): split it."; long = 1 } END { exit long }'
 	cd frontend && $(NODE) npx tsc --noEmit
+
+# With a real model behind an OpenAI-compatible endpoint: OPENAI_BASE_URL=… make check-llm
+check-llm: setup $(DONE)/dev
+	$(PY) manage.py check_llm $(ARGS)
 
 # Figures of this machine, into docs/measurements.md.
 bench: setup
