@@ -14,7 +14,8 @@ from memory.actions import structure
 from memory.errors import conflict, unknown_item
 from memory.llm.embed import embedder
 from memory.models import EvidenceRow, Forest, Revision, StateVector
-from memory.present.evidence import KINDS, TYPED
+from memory.present.evidence import KINDS
+from memory.store.evidence import FIELDS
 from memory.store.recall import half
 from memory.store.refine import resolve_slots
 from memory.store.write import check_length
@@ -102,7 +103,7 @@ def _edit(kind: str, forest: Forest, old: EvidenceRow, text: str, value: str | N
         known_from=forest.last_position,
         status=old.status,
         pinned=old.pinned,
-        **{name: getattr(old, name) for name in (*COPIED, *TYPED[kind])},
+        **{name: getattr(old, name) for name in (*COPIED, *FIELDS[kind])},
     )
     if value is not None:
         new.value = value

@@ -11,25 +11,8 @@ from django.db.models import Q, QuerySet
 
 from memory.models import EVIDENCE_MODELS, EvidenceRow, Revision
 from memory.present.words import Json, iso
+from memory.store.evidence import FIELDS
 
-# The typed columns of each kind, as `fields` of a record.
-TYPED: dict[str, tuple[str, ...]] = {
-    "fact": (),
-    "artifact": ("artifact_type", "topic", "item_text", "ordinal"),
-    "event": (
-        "event_type",
-        "object",
-        "quantity",
-        "unit",
-        "canonical_action",
-        "canonical_object",
-        "date_text",
-        "normalized_date",
-        "is_negated",
-        "countable",
-    ),
-    "mutable_state": ("key",),
-}
 KINDS: dict[type[EvidenceRow], str] = {model: kind for kind, model in EVIDENCE_MODELS.items()}
 
 
@@ -85,7 +68,7 @@ def _evidence(row: Any, kind: str, supersedes: list[int], revisions: list[Json])
         "revisions": revisions,
     }
     if kind != "fact":
-        answer["fields"] = {name: _plain(getattr(row, name)) for name in TYPED[kind]}
+        answer["fields"] = {name: _plain(getattr(row, name)) for name in FIELDS[kind]}
     return answer
 
 
