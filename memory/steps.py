@@ -38,7 +38,7 @@ from memory.llm.tokens import count
 from memory.llm.usage import Spent
 from memory.models import ContextTrace, Forest, InteractionState, PostingKind, Profile, Turn
 from memory.models.forest import Origin
-from memory.store import evidence, read, refine, write
+from memory.store import evidence, read, refine, texts, write
 from memory.store import recall as channels
 from memory.threads import in_thread
 
@@ -262,11 +262,6 @@ def _room(said: str) -> int:
 # --- 4. Commit --------------------------------------------------------------------------------------------------------
 
 
-def state_text(user: str, assistant: str) -> str:
-    """What a state's turn vector embeds."""
-    return f"{user}\n{assistant}"
-
-
 def rough(user: str, assistant: str, time: datetime, origin: str, vector: np.ndarray) -> write.RoughCommit:
     """Everything a rough commit writes of two texts and the vector of both, worked out before its transaction."""
     both = f"{user}\n{assistant}"
@@ -301,7 +296,7 @@ def commit(
     """
     started = time.perf_counter()
     took = (spent or {}).get("answer")
-    [vector] = embedder().embed([state_text(turn.text, answer)])
+    [vector] = embedder().embed([texts.of_turn(turn.text, answer)])
     embedded = time.perf_counter()
     made = replace(
         rough(turn.text, answer, turn.sent_at, turn.origin, vector),
@@ -349,8 +344,7 @@ def plan_refinement(forest_id: int, state_id: int) -> refine.Plan:
     if extraction.topic:
         keyed["topic", 0] = extraction.topic
     for number, proposal in enumerate(extraction.proposals):
-        # Key expansion (paper §3.3): found by the fact and its source turn together; only the fact is shown.
-        keyed[proposal.kind, number] = f"{proposal.text}\n{state.user}"
+        keyed[proposal.kind, number] = texts.of_item(proposal.text, state.user, proposal.made_by)
     with usage.counted(spent):
         vectors = dict(zip(keyed, embedder().embed(list(keyed.values())), strict=True))
     stems = {stem for name in (extraction.topic, *extraction.topic_variants) for stem in terms.content_terms(name)}

@@ -33,7 +33,7 @@ from memory.imports.reading import ARBORWEB, format_of
 from memory.llm.embed import embedder
 from memory.models import Forest, Import, InteractionState, Job, Outbox, Turn
 from memory.models.forest import Origin
-from memory.store import bulk, uploads
+from memory.store import bulk, texts, uploads
 
 log = logging.getLogger(__name__)
 
@@ -280,7 +280,7 @@ class _Run:
     def _commit(self, batch: list[Given]) -> None:
         if not batch:
             return
-        vectors = embedder().embed([steps.state_text(given.user, given.assistant) for given in batch])
+        vectors = embedder().embed([texts.of_turn(given.user, given.assistant) for given in batch])
         incoming = [
             bulk.Incoming(
                 given.id, given.parent, steps.rough(given.user, given.assistant, given.time or self.last_time, Origin.IMPORTED, vector), given.answered

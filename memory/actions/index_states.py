@@ -8,15 +8,13 @@ from collections.abc import Callable, Iterator
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
-from memory.engine import terms, text
+from memory.engine import terms
 from memory.llm.embed import embedder
-from memory.models import EVIDENCE_MODELS, Forest, InteractionState, PostingKind, StateVector, Topic
-from memory.steps import state_text
-from memory.store import bulk
+from memory.models import Forest, InteractionState, PostingKind, StateVector, Topic
+from memory.store import bulk, texts
 from memory.store.recall import half
 
 BATCH = 16
-Keyed = tuple[int, str, int, str]
 
 
 def index_states(forest: Forest, told: Callable[[int], None] = lambda done: None) -> int:
@@ -26,15 +24,15 @@ def index_states(forest: Forest, told: Callable[[int], None] = lambda done: None
     done = InteractionState.objects.in_forest(forest).count() - waiting.count()
     indexed = 0
     while states := list(waiting.select_related("topic")[:BATCH]):
-        keyed = [entry for state in states for entry in _texts(state)]
-        vectors = embedder().embed([said for *_, said in keyed])
+        keyed = dict(texts.embedded(states))
+        vectors = embedder().embed(list(keyed.values()))
         rows = [posting for state in states for posting in _postings(state)]
         with transaction.atomic():
             Forest.objects.select_for_update().only("pk").get(pk=forest.pk)
             StateVector.objects.bulk_create(
                 (
                     StateVector(forest=forest, state_id=state, kind=kind, item=item, vector=half(vector))
-                    for (state, kind, item, _), vector in zip(keyed, vectors, strict=True)
+                    for (state, kind, item), vector in zip(keyed, vectors, strict=True)
                 ),
                 ignore_conflicts=True,
             )
@@ -42,22 +40,6 @@ def index_states(forest: Forest, told: Callable[[int], None] = lambda done: None
         indexed += len(states)
         told(done + indexed)
     return indexed
-
-
-def _texts(state: InteractionState) -> Iterator[Keyed]:
-    """What is embedded for a state: (state, kind, item, text), as the rough and the refined commit do it."""
-    kinds = StateVector.Kind
-    yield state.pk, kinds.STATE, 0, state_text(state.user_text, state.assistant_text)
-    topic = Topic.objects.filter(root_id=state.root_id).first()
-    key = topic.key if topic else ""
-    if state.refined_at is not None:
-        yield state.pk, kinds.BRANCH, 0, text.branch_text(key, state.path_summary, state.node_summary, state.entities)
-    if state.parent_id is None and key:
-        yield state.pk, kinds.TOPIC, 0, key
-    for kind, model in EVIDENCE_MODELS.items():
-        for row in model.objects.filter(state=state):
-            # A person's own wording stands alone; what was read from a turn is found by that turn too (paper §3.3).
-            yield state.pk, kind, row.pk, row.text if row.made_by == "user" else f"{row.text}\n{state.user_text}"
 
 
 def _postings(state: InteractionState) -> Iterator[tuple[int, str, int, int, int]]:

@@ -76,9 +76,8 @@ def _scored(answer: Any, number: int) -> list[float]:
     for row in rows if isinstance(rows, list) else []:
         if isinstance(row, dict):
             scores[row.get("index")] = row.get("relevance_score", row.get("score"))
-    if sorted(scores, key=str) != sorted(range(number), key=str) or not all(
-        isinstance(score, (int, float)) and math.isfinite(score) for score in scores.values()
-    ):
+    whole = scores.keys() == set(range(number)) and all(isinstance(score, int | float) and math.isfinite(score) for score in scores.values())
+    if not whole:
         raise answered_nonsense("rerank")
     return [float(scores[index]) for index in range(number)]
 

@@ -89,6 +89,8 @@ def asleep(name: str, path: str, code: str, instead: str, test: str, words: str)
         if child == 0:
             import pytest
 
+            for module in [name for name in sys.modules if name.startswith("memory.llm")]:
+                del sys.modules[module]  # the admin has imported some
             with open(os.devnull, "w") as nothing:
                 os.dup2(nothing.fileno(), 1)
                 # Without the services that tests/conftest.py starts: none of these tests needs one.
