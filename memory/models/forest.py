@@ -30,6 +30,7 @@ class Forest(models.Model):
     indexed_states = models.PositiveBigIntegerField(default=0)
     indexed_terms = models.PositiveBigIntegerField(default=0)
     sample = models.BooleanField(default=False)
+    answer_model = models.CharField(max_length=200, blank=True, help_text="The model that answers in it; empty = the site's.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = OwnedQuerySet.as_manager()
