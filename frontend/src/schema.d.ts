@@ -284,6 +284,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Long work of your forests, newest first: what runs now, and what came of the rest. */
+        get: operations["jobs_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/jobs/{job}/": {
         parameters: {
             query?: never;
@@ -703,6 +720,10 @@ export interface components {
             error: components["schemas"]["Trouble"] | null;
             import: components["schemas"]["ImportReport"] | null;
         };
+        JobPage: {
+            results: components["schemas"]["Job"][];
+            next: number | null;
+        };
         /**
          * @description * `waiting` - waiting
          *     * `running` - running
@@ -728,6 +749,7 @@ export interface components {
             /** @description `offline`, or the name of the connected model. */
             model: string;
             max_turn_bytes: number;
+            max_import_bytes: number;
         };
         /**
          * @description * `continuation` - continuation cue
@@ -1715,6 +1737,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Item"];
+                };
+            };
+        };
+    };
+    jobs_list: {
+        parameters: {
+            query?: {
+                /** @description The cursor `next` of the newer page. */
+                before?: number;
+                forest?: number;
+                kind?: string;
+                limit?: number;
+                /**
+                 * @description `open`: waiting or running.
+                 *
+                 *     * `waiting` - waiting
+                 *     * `running` - running
+                 *     * `done` - done
+                 *     * `failed` - failed
+                 *     * `open` - open
+                 */
+                status?: "waiting" | "running" | "done" | "failed" | "open";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobPage"];
                 };
             };
         };

@@ -42,7 +42,7 @@ BATCH = 32
 LINES = 200
 STALE_SECONDS = 30
 BEAT_SECONDS = 2.0
-UNKNOWN = "Import conversations.json of ChatGPT or Claude, a chat export of Open WebUI or LibreChat, an export of ArborWeb, or lines as replay reads them."
+UNKNOWN = "Import conversations.json of ChatGPT or Claude, a chat export of Open WebUI or LibreChat, an export of ArborWeb, or JSON lines with a turn each."
 
 
 class LostError(Exception):

@@ -58,6 +58,7 @@ class Me(Shape):
     evidence_budget = number()
     model = s.CharField(help_text="`offline`, or the name of the connected model.")
     max_turn_bytes = number()
+    max_import_bytes = number()
 
 
 class Counts(Shape):
@@ -106,6 +107,11 @@ class Job(Shape):
     def get_fields(self) -> dict[str, s.Field[Any, Any, Any, Any]]:
         """`import` is a word of Python."""
         return {**super().get_fields(), "import": ImportReport(allow_null=True)}
+
+
+class JobPage(Shape):
+    results = Job(many=True)
+    next = maybe()
 
 
 class SampleStarted(Shape):

@@ -9,9 +9,28 @@ from rest_framework.response import Response
 from memory import errors, present
 from memory.actions import reembed
 from memory.actions.publish_outbox import publish_outbox
-from memory.api import answers
+from memory.api import answers, requests
 from memory.api.base import View
 from memory.models import Job
+
+OPEN = (Job.Status.WAITING, Job.Status.RUNNING)
+
+
+class Jobs(View):
+    @extend_schema(operation_id="jobs_list", parameters=[requests.JobsPage], responses=answers.JobPage)
+    def get(self, request: Request) -> Response:
+        """Long work of your forests, newest first: what runs now, and what came of the rest."""
+        asked = self.query(requests.JobsPage)
+        rows = Job.objects.visible_to(request.user).filter(pk__lt=asked["before"])
+        if "forest" in asked:
+            rows = rows.in_forest(self.forest(asked["forest"]))
+        if "kind" in asked:
+            rows = rows.filter(kind=asked["kind"])
+        if "status" in asked:
+            rows = rows.filter(status__in=OPEN if asked["status"] == "open" else [asked["status"]])
+        found = list(rows.order_by("-pk")[: asked["limit"] + 1])
+        shown = found[: asked["limit"]]
+        return Response({"results": present.job_list(shown), "next": shown[-1].pk if len(found) > len(shown) else None})
 
 
 class OneJob(View):

@@ -15,7 +15,7 @@ from django.utils.dateparse import parse_datetime
 from rest_framework import serializers
 
 from memory import errors
-from memory.models import EvidenceRow
+from memory.models import EvidenceRow, Job
 
 PAGE = 200
 STATES_PAGE = 5000
@@ -199,6 +199,14 @@ class ImportFile(ImportHow):
 
 class Preview(serializers.Serializer[Any]):
     preview = serializers.BooleanField(required=False, default=False, help_text="1: what would change; nothing does.")
+class JobsPage(serializers.Serializer[Any]):
+    limit = serializers.IntegerField(required=False, default=50, min_value=1, max_value=PAGE)
+    before = serializers.IntegerField(required=False, default=MAX_ID, min_value=1, max_value=MAX_ID, help_text="The cursor `next` of the newer page.")
+    forest = id_field(required=False)
+    kind = serializers.CharField(required=False, max_length=20)
+    status = serializers.ChoiceField(choices=[*Job.Status.values, "open"], required=False, help_text="`open`: waiting or running.")
+
+
 
 
 class StateDeletion(Preview):

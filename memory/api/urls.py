@@ -7,7 +7,7 @@ from memory.api.base import Unknown
 from memory.api.evidence import Facts, OneItem, Records, ReviseItem, Revisions
 from memory.api.forests import Export, Forests, Observe, OneForest, Recall, SampleForest
 from memory.api.imports import Import
-from memory.api.jobs import OneJob, Reembed
+from memory.api.jobs import Jobs, OneJob, Reembed
 from memory.api.me import Me
 from memory.api.model import Model, TestModel
 from memory.api.search import SearchForest
@@ -41,6 +41,7 @@ urlpatterns = [
     path("states/<int:state>/move/", MoveState.as_view(), name="move-state"),
     path("items/<str:kind>/<int:item>/", OneItem.as_view(), name="one-item"),
     path("items/<str:kind>/<int:item>/revise/", ReviseItem.as_view(), name="revise-item"),
+    path("jobs/", Jobs.as_view(), name="jobs"),
     path("jobs/<int:job>/", OneJob.as_view(), name="job"),
     path("schema/", SpectacularJSONAPIView.as_view(throttle_classes=[]), name="schema"),
     # Its own template has a style element, which the content security policy refuses.

@@ -1,7 +1,7 @@
 """Rows → the JSON of docs/interfaces.md, for REST, socket messages and exports alike. Reads only; takes rows the caller may see."""
 
 from memory.present.evidence import evidence_json, evidence_list, revision_json, revision_list
-from memory.present.forests import forest_json, forest_list, job_json, me_json
+from memory.present.forests import forest_json, forest_list, job_json, job_list, me_json
 from memory.present.live import committed, localized, recalled, refined
 from memory.present.model import models_json
 from memory.present.states import state_json, state_row, state_rows, tree_row, tree_rows
@@ -16,6 +16,7 @@ __all__ = [
     "forest_json",
     "forest_list",
     "job_json",
+    "job_list",
     "localized",
     "me_json",
     "models_json",

@@ -52,19 +52,29 @@ def forest_json(forest: Forest) -> Json:
     return forest_list([forest])[0]
 
 
+def job_list(jobs: Iterable[Job]) -> list[Json]:
+    """Progress of long work; one query more however many."""
+    found = list(jobs)
+    given = {one.job_id: one for one in Import.objects.filter(job__in=[job.pk for job in found if job.kind == "import"])}
+    return [
+        {
+            "id": job.pk,
+            "kind": job.kind,
+            "status": job.status,
+            "done": job.done,
+            "total": job.total,
+            "message": job.message,
+            "forest": job.forest_id,
+            "error": job.error,
+            "import": import_json(given[job.pk]) if job.pk in given else None,
+        }
+        for job in found
+    ]
+
+
 def job_json(job: Job) -> Json:
-    """Progress of long work."""
-    return {
-        "id": job.pk,
-        "kind": job.kind,
-        "status": job.status,
-        "done": job.done,
-        "total": job.total,
-        "message": job.message,
-        "forest": job.forest_id,
-        "error": job.error,
-        "import": import_json(given) if job.kind == "import" and (given := Import.objects.filter(job=job).first()) else None,
-    }
+    """Progress of one."""
+    return job_list([job])[0]
 
 
 def import_json(given: Import) -> Json:
@@ -84,4 +94,5 @@ def me_json(person: Any) -> Json:
         "evidence_budget": profile.evidence_budget or settings.EVIDENCE_BUDGET,
         "model": get_model().name,
         "max_turn_bytes": settings.MAX_TURN_BYTES,
+        "max_import_bytes": settings.MAX_IMPORT_MB << 20,
     }

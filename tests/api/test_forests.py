@@ -25,6 +25,7 @@ def test_me_and_its_settings(as_ines, settings):
         "offline",
         32768,
     )
+    assert me["max_import_bytes"] == settings.MAX_IMPORT_MB * 1024 * 1024
     changed = as_ines.ask("PATCH", "me/", {"time_zone": "Pacific/Kiritimati", "evidence_budget": 4096}).json()
     assert (changed["time_zone"], changed["evidence_budget"]) == ("Pacific/Kiritimati", 4096)
     assert as_ines.ask("PATCH", "me/", {"evidence_budget": 8192}).json()["time_zone"] == "Pacific/Kiritimati"

@@ -94,6 +94,27 @@ def test_what_is_no_import_is_refused_and_not_kept(as_ines, path, settings, fold
     assert not Job.objects.exists() and (not folder.exists() or list(folder.iterdir()) == [])
 
 
+def test_a_running_import_is_found_again(as_ines, as_omar, ines, forest, path):
+    ids = [send(as_ines, path, json.dumps(POTS)).json()["id"] for _ in range(3)]
+    other = send(as_ines, f"forests/{create_forest(ines, 'Another').pk}/import/", json.dumps(POTS)).json()["id"]
+    importing.run(ids[0])
+
+    def found(caller=as_ines, **query):
+        answer = caller.ask("GET", "jobs/?" + "&".join(f"{name}={value}" for name, value in query.items()))
+        return [job["id"] for job in answer.json()["results"]], answer.json()["next"]
+
+    assert found() == ([other, *ids[::-1]], None), "newest first"
+    assert found(forest=forest.pk, kind="import", status="open") == (ids[:0:-1], None)
+    assert found(forest=forest.pk, status="done") == ([ids[0]], None)
+    assert found(kind="sample") == ([], None)
+    assert found(forest=forest.pk, limit=2) == ([ids[2], ids[1]], ids[1])
+    assert found(forest=forest.pk, limit=2, before=ids[1]) == ([ids[0]], None)
+    assert found(as_omar) == ([], None)
+    assert as_ines.ask("GET", f"jobs/?forest={forest.pk}&status=odd").status_code == 400
+    [newest, *_] = as_ines.ask("GET", f"jobs/?forest={forest.pk}").json()["results"]
+    assert newest == as_ines.ask("GET", f"jobs/{ids[2]}/").json()
+
+
 def test_other_requests_keep_their_own_limit(as_ines, path):
     answer = send(as_ines, path.replace("import", "observe"), "{" + " " * (5 << 20))
     assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too_large")

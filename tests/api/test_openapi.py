@@ -51,6 +51,7 @@ ANSWERS = [
     ("states/{state.pk}/", "/api/states/{state}/"),
     ("items/fact/{fact.pk}/", "/api/items/{kind}/{item}/"),
     ("items/event/{record.pk}/", "/api/items/{kind}/{item}/"),
+    ("jobs/", "/api/jobs/"),
     ("jobs/{job.pk}/", "/api/jobs/{job}/"),
 ]
 

@@ -41,10 +41,11 @@ HERS = [
     ("one-item", "GET", "items/fact/{fact.pk}/", None),
     ("one-item", "GET", "items/event/{record.pk}/", None),
     ("revise-item", "POST", "items/fact/{fact.pk}/revise/", {"do": "retract"}),
+    ("jobs", "GET", "jobs/?forest={forest.pk}", None),
     ("job", "GET", "jobs/{job.pk}/", None),
 ]
 # Routes without an id of hers: what Omar gets there holds nothing of hers either.
-HIS_OWN = ["me", "model", "forests", "schema", "api-docs"]
+HIS_OWN = ["me", "model", "forests", "jobs", "schema", "api-docs"]
 # Making something of one's own, or nothing at all.
 OTHERWISE = {"sample-forest", "test-model", "unknown"}
 
@@ -83,7 +84,7 @@ def test_ines_finds_it_there(planted, as_ines, name, method, path, body):
 
 @pytest.mark.parametrize("name", HIS_OWN)
 def test_lists_hold_nothing_of_hers(planted, as_omar, name):
-    path = {"me": "me/", "model": "model/", "forests": "forests/", "schema": "schema/", "api-docs": "docs/"}[name]
+    path = {"me": "me/", "model": "model/", "forests": "forests/", "jobs": "jobs/", "schema": "schema/", "api-docs": "docs/"}[name]
     answer = as_omar.ask("GET", path)
     assert answer.status_code == 200
     assert CANARY not in answer.content.decode()
