@@ -1,10 +1,10 @@
-/** Dialogs: help, the exact messages of a turn, and naming a forest. The browser's own `dialog` keeps the focus inside. */
+/** Dialogs: help, the exact messages of a turn, and naming a forest. */
 
 import { html, nothing, type TemplateResult } from 'lit-html';
-import { ref } from 'lit-html/directives/ref.js';
 import type { Actions } from '../actions';
 import { icon } from '../icons';
 import type { AppState } from '../state';
+import { frame } from './frame';
 
 const KEYS: [string, string][] = [
   ['Enter', 'Send; with Shift a new line'],
@@ -18,19 +18,6 @@ const KEYS: [string, string][] = [
   ['Esc', 'Close, or let go of the selection. In the message field: stop the answer'],
   ['?', 'This help'],
 ];
-
-const show = (element: Element | undefined) => {
-  const dialog = element as HTMLDialogElement | undefined;
-  // A new element is told of before it is in the document.
-  if (dialog) queueMicrotask(() => dialog.isConnected && !dialog.open && dialog.showModal());
-};
-
-function frame(title: string, body: TemplateResult, actions: Actions, wide = false): TemplateResult {
-  return html`<dialog class="dialog ${wide ? 'wide' : ''}" aria-labelledby="dialog-title" ${ref(show)} @close=${() => actions.dialog(null)}
-      @click=${(event: Event) => event.target === event.currentTarget && (event.currentTarget as HTMLDialogElement).close()}>
-    <div class="dialog-inner"><header><h2 id="dialog-title">${title}</h2>
-      <button type="button" class="icon-button" aria-label="Close" @click=${() => actions.dialog(null)}>${icon('close', 17)}</button></header>${body}</div></dialog>`;
-}
 
 const help = (actions: Actions): TemplateResult => frame('Keyboard and help', html`
   <p class="dialog-lead">Talk about anything, in any order. Every turn finds the matter it belongs to, and each matter grows as a tree. The forest shows where a turn went; <b>Why here</b> says why.</p>
