@@ -107,6 +107,19 @@ def replay(turn_id: int, after: int) -> list[dict[str, Any]]:
     return [{**json.loads(fields[b"m"]), "seq": int(identity.split(b"-")[1])} for identity, fields in entries]
 
 
+def number(turn_id: int, at_least: int) -> int:
+    """The number of the turn's last message. What was kept may have expired: then numbering goes on after `at_least`, so that pages don't take
+    what comes next for old. Without Valkey it is `at_least` itself."""
+    key = _keys(turn_id)[0]
+    try:
+        client().set(key, at_least, nx=True, ex=STREAM_SECONDS)
+        kept: Any = client().get(key)
+    except redis.RedisError as error:
+        log.warning("turn %s: its last number isn't known, Valkey does not answer (%s)", turn_id, type(error).__name__)
+        return at_least
+    return int(kept or at_least)
+
+
 def forget(turn_ids: list[int]) -> None:
     """Drop what is kept of these turns. Raises redis.RedisError when Valkey is down: a deletion must not pretend."""
     if turn_ids:

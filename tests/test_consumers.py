@@ -13,6 +13,7 @@ from django.test import Client
 
 from arborweb.asgi import application
 from memory import consumers, messages
+from memory.actions.drop_turn import drop_turn
 from memory.api.authentication import make_key
 from memory.models import Turn
 from memory.threads import in_thread
@@ -180,6 +181,32 @@ async def test_send_writes_the_turn_down_once(forest, signed_in, monkeypatch):
     assert (await again.ask(type="turn.send", client_id="c-1", text="Hello"))["type"] == "turn.accepted"
     await page.disconnect()
     await again.disconnect()
+
+
+async def test_an_edit_goes_beside_its_original(forest, signed_in, omar):
+    root = await in_thread(say, forest, "We plan a kitchen.")
+    oven = await in_thread(say, forest, "Where does the oven go?", "", root)
+    his = await in_thread(say, await in_thread(plant, omar), "His")
+    page = await Page(forest.pk, signed_in).open()
+    assert (await page.ask(type="turn.send", client_id="c-1", text="Hi", edit_of=his.turn_id))["code"] == "unknown_turn"
+    assert (await page.ask(type="turn.send", client_id="c-2", text="Hi", edit_of=oven.turn_id, parent=root.pk))["code"] == "invalid"
+    await page.send_json_to({"type": "turn.send", "client_id": "c-3", "text": "Where does the fridge go?", "edit_of": oven.turn_id})
+    assert await page.receive_nothing(timeout=0.5)
+    turn = await in_thread(Turn.objects.get, client_id="c-3")
+    assert (turn.asked_parent_id, turn.asked_new_root, turn.edited_from_id) == (root.pk, False, oven.turn_id)
+    assert (await page.ask(type="turn.send", client_id="c-4", text="And?", edit_of=turn.pk))["code"] == "conflict"
+    await page.disconnect()
+
+
+async def test_a_dropped_turn_is_told_to_every_page(forest, signed_in):
+    turn = await in_thread(wait, forest, "Hello", "interrupted")
+    page = await Page(forest.pk, signed_in).open()
+    await messages.apublish(forest.pk, turn.pk, "turn.interrupted", {"partial": ""})
+    assert (await page.receive_json_from())["seq"] == 1
+    await in_thread(drop_turn, turn)
+    told = await page.receive_json_from()
+    assert (told["type"], told["turn"], told["client_id"], told["seq"]) == ("turn.dropped", turn.pk, turn.client_id, 2)
+    await page.disconnect()
 
 
 async def test_wrong_messages_are_answered_and_the_socket_stays(forest, signed_in):

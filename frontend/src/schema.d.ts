@@ -573,6 +573,14 @@ export interface components {
          * @enum {string}
          */
         DoEnum: "retract" | "restore" | "pin" | "unpin" | "quarantine" | "edit";
+        EditedFrom: {
+            turn: number;
+            state: number;
+            /** @description What the original said, in short. */
+            label: string;
+            /** @description Its text wasn't changed: it was asked again. */
+            again: boolean;
+        };
         /**
          * @description * `fact` - fact
          *     * `artifact` - artifact
@@ -1155,15 +1163,21 @@ export interface components {
             crumb: components["schemas"]["CrumbStep"][];
             decision: components["schemas"]["Decision"] | null;
             chips: components["schemas"]["Chip"][];
+            edited_from: components["schemas"]["EditedFrom"] | null;
         };
-        /** @description Where a turn goes: under a state, to a new root, or (neither given) to its own place. */
+        /** @description … or, for an edited turn, beside the turn it was edited from. */
         TurnNewRequest: {
             /** @default false */
             new_root: boolean;
-            text: string;
-            client_id?: string;
             /** Format: int64 */
             parent?: number | null;
+            /**
+             * Format: int64
+             * @description A turn that is part of memory: the new one becomes its sibling.
+             */
+            edit_of?: number | null;
+            text: string;
+            client_id?: string;
             /**
              * @description Answer when the turn has ended, after 60 s at most.
              * @default false

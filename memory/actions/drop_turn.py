@@ -10,12 +10,17 @@ from memory.models import Turn
 
 
 def drop_turn(turn: Turn) -> None:
-    """Delete a broken or waiting turn with its decision and trace. Raises Refused while it is answered, or once it is a state."""
+    """Delete a broken or waiting turn with its decision, trace and kept messages; every page that shows it is told.
+
+    Raises Refused while it is answered, or once it is a state.
+    """
     with transaction.atomic():
         row = Turn.objects.select_for_update().get(pk=turn.pk)
         if row.status in Turn.COMMITTED:
             raise conflict("This turn is already part of memory.", "Delete it from the forest instead.")
         if row.generator:
             raise conflict("This turn is being answered.", "Stop it first.")
-        messages.forget([row.pk])
+        messages.purge([turn.pk])
+        messages.number(turn.pk, row.seq + 1)
         row.delete()
+    messages.publish(turn.forest_id, turn.pk, "turn.dropped", {"client_id": row.client_id})

@@ -19,7 +19,7 @@ def keep_turn(turn: Turn) -> InteractionState:
             raise conflict("Only a stopped or broken answer can be kept.", "Wait for its answer.")
         if not turn.partial:
             raise conflict("Nothing was written yet, so there is no part to keep.", "Try again, or drop the turn.")
-        state = steps.commit(turn, steps.localize_turn(turn), turn.partial, generator="")
+        state = steps.commit(turn, steps.localize_turn(turn), turn.partial, generator="", seq=messages.number(turn.pk, turn.seq + 1))
     answered, added = present.committed(state.pk)
     messages.publish(turn.forest_id, turn.pk, "turn.answered", {"data": answered})
     messages.publish(turn.forest_id, turn.pk, "state.added", added)

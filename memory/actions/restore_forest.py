@@ -32,7 +32,7 @@ Row = dict[str, Any]
 BATCH = 200
 # What names a row of which section; `!` must be there.
 NAMED: dict[str, dict[str, str]] = {
-    "turns": {},
+    "turns": {"edited_from": "turns"},
     "states": {"turn": "turns!", "parent": "states", "root": "states!", "branch": "states!"},
     "topics": {"root": "states!"},
     "links": {"state": "states!", "parent": "states!"},

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from memory.errors import Refused, invalid, unknown_forest, unknown_state
+from memory.errors import Refused, conflict, invalid, unknown_forest, unknown_state, unknown_turn
 from memory.models import Forest, InteractionState, Turn
 
 
@@ -41,10 +41,31 @@ def find_parent(forest: Forest, parent: int | None) -> InteractionState | None:
     return state
 
 
-def send_turn(forest: Forest, text: str, *, client_id: str | None = None, parent: int | None = None, new_root: bool = False) -> tuple[Turn, bool]:
-    """Write a turn down as received. The same `client_id` again gives the turn it gave before (False: not created)."""
+def find_original(forest: Forest, turn: int) -> InteractionState:
+    """The state of the turn that a sender edited; that turn stays until this transaction ends (a deletion locks every turn of a forest).
+
+    Raises Refused when the forest has no such turn, or it isn't part of memory.
+    """
+    original = Turn.objects.select_for_update(no_key=True).in_forest(forest).filter(pk=turn).first()
+    if original is None:
+        raise unknown_turn()
+    state = InteractionState.objects.in_forest(forest).filter(turn=original).select_related("parent").first()
+    if state is None:
+        raise conflict("Only a turn that is part of memory can be edited.", "Wait for its answer, or drop it and send another.")
+    return state
+
+
+def send_turn(
+    forest: Forest, text: str, *, client_id: str | None = None, parent: int | None = None, new_root: bool = False, edit_of: int | None = None
+) -> tuple[Turn, bool]:
+    """Write a turn down as received. The same `client_id` again gives the turn it gave before (False: not created).
+
+    With `edit_of`, a turn of the forest, it goes beside that one: under the same parent, or as a root of its own. Nothing is overwritten.
+    """
     if parent is not None and new_root:
         raise invalid("A turn has either a parent or a new root.", "Send one of the two.", {"new_root": ["Not together with parent."]})
+    if edit_of is not None and (parent is not None or new_root):
+        raise invalid("An edited turn goes beside its original.", "Send no place with it.", {"edit_of": ["Not together with parent or new_root."]})
     client_id = client_id or uuid.uuid4().hex
     known = Turn.objects.in_forest(forest).filter(client_id=client_id).first()
     if known is not None:
@@ -52,12 +73,16 @@ def send_turn(forest: Forest, text: str, *, client_id: str | None = None, parent
     asked = find_parent(forest, parent)
     try:
         with transaction.atomic():
+            if edit_of is not None:
+                asked = find_original(forest, edit_of).parent
+                new_root = asked is None
             turn = Turn.objects.create(
                 forest=forest,
                 client_id=client_id,
                 text=check_text(text),
                 asked_parent=asked,
                 asked_new_root=new_root,
+                edited_from_id=edit_of,
                 sent_at=timezone.now(),
             )
     except IntegrityError:  # the same client id from another tab, or the parent or forest deleted, a moment ago

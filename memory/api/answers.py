@@ -148,6 +148,13 @@ class Chip(Shape):
     quote = s.CharField(allow_blank=True)
 
 
+class EditedFrom(Shape):
+    turn = number()
+    state = number()
+    label = s.CharField(help_text="What the original said, in short.")
+    again = s.BooleanField(help_text="Its text wasn't changed: it was asked again.")
+
+
 class Turn(Shape):
     id = number()
     client_id = s.CharField()
@@ -165,6 +172,7 @@ class Turn(Shape):
     crumb = CrumbStep(many=True)
     decision = Decision(allow_null=True)
     chips = Chip(many=True)
+    edited_from = EditedFrom(allow_null=True)
 
 
 class TurnPage(Shape):

@@ -99,19 +99,29 @@ class Placed(serializers.Serializer[Any]):
         return attrs
 
 
-class TurnNew(Placed):
+class TurnPlaced(Placed):
+    """… or, for an edited turn, beside the turn it was edited from."""
+
+    parent = id_field(required=False, allow_null=True)
+    edit_of = id_field(required=False, allow_null=True, help_text="A turn that is part of memory: the new one becomes its sibling.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs.get("edit_of") is not None and (attrs.get("parent") is not None or attrs.get("new_root")):
+            raise serializers.ValidationError({"edit_of": ["Not together with parent or new_root."]})
+        return super().validate(attrs)
+
+
+class TurnNew(TurnPlaced):
     text = TurnTextField()
     client_id = serializers.CharField(required=False, max_length=200)
-    parent = id_field(required=False, allow_null=True)
     wait = serializers.BooleanField(required=False, default=False, help_text="Answer when the turn has ended, after 60 s at most.")
 
 
-class TurnSend(Placed):
+class TurnSend(TurnPlaced):
     """`turn.send` of the socket: the client id isn't optional, so that sending again after a reconnect sends once."""
 
     text = TurnTextField()
     client_id = serializers.CharField(max_length=200)
-    parent = id_field(required=False, allow_null=True)
 
 
 class TurnCancel(serializers.Serializer[Any]):

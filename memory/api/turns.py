@@ -19,6 +19,7 @@ from memory.actions.send_turn import send_turn
 from memory.api import answers, requests
 from memory.api.base import View
 from memory.models import Turn
+from memory.present.turns import SHOWN_WITH
 
 WAIT_SECONDS = 60.0
 LOOK_EVERY = (0.02, 0.25)
@@ -30,7 +31,7 @@ class Turns(View):
     def get(self, request: Request, forest: int) -> Response:
         """The conversation, newest last; `next` leads back in time."""
         own, asked = self.forest(forest), self.query(requests.TurnsPage)
-        newest = Turn.objects.in_forest(own).filter(pk__lt=asked["before"]).select_related("state", "decision__chosen")
+        newest = Turn.objects.in_forest(own).filter(pk__lt=asked["before"]).select_related(*SHOWN_WITH)
         rows = list(newest.order_by("-pk")[: asked["limit"] + 1])
         more = len(rows) > asked["limit"]
         rows = rows[: asked["limit"]][::-1]

@@ -78,6 +78,8 @@ class Turn(InForest):
     # Where the sender said it goes: under `asked_parent`, to a new root, or nowhere said (it finds its own place).
     asked_parent = models.ForeignKey("memory.InteractionState", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     asked_new_root = models.BooleanField(default=False)
+    # The turn whose text was edited or asked again to make this one: its sibling in the forest.
+    edited_from = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="edits")
     sent_at = models.DateTimeField()
     answered_at = models.DateTimeField(null=True, blank=True)
     seq = models.PositiveIntegerField(default=0, help_text="The last message of the turn whose effect this row holds.")

@@ -13,6 +13,8 @@ from memory.present.states import crumbs
 from memory.present.words import Json, iso, shorten
 
 CHIPS = 12
+# What a turn's JSON reads of other rows.
+SHOWN_WITH = ("state", "decision__chosen", "edited_from__state")
 # The score parts in the order of the legend. Another ranker's parts follow, called by their key.
 PARTS = {"meaning": "Meaning", "words": "Words and names", "path": "Path", "cue": "Cue", "recency": "Recency"}
 NOTES = {"prompt_cut": "The server read far fewer tokens than it was sent: it cut the beginning. Give it a longer context, or lower EVIDENCE_BUDGET."}
@@ -30,7 +32,7 @@ class GivenEvidence(Func):
 def turn_list(turns: QuerySet[Turn] | Iterable[Turn]) -> list[Json]:
     """Turns of one forest in the order given, with crumb, decision and chips; about ten queries however many."""
     if isinstance(turns, QuerySet):
-        turns = turns.select_related("state", "decision__chosen")
+        turns = turns.select_related(*SHOWN_WITH)
     found = list(turns)
     ids = [turn.pk for turn in found]
     given = dict(ContextTrace.objects.filter(turn__in=ids).annotate(given=GivenEvidence("blocks", Value(EVIDENCE_ITEMS))).values_list("turn_id", "given"))
@@ -59,7 +61,17 @@ def _turn(turn: Turn, crumb: list[Json], given: list[Json]) -> Json:
         "crumb": crumb,
         "decision": decision_json(decision, state) if decision else None,
         "chips": given,
+        "edited_from": _edited_from(turn, state),
     }
+
+
+def _edited_from(turn: Turn, state: InteractionState | None) -> Json | None:
+    """The turn it was edited from, for as long as that is part of memory."""
+    original = _state(turn.edited_from) if turn.edited_from else None
+    if original is None:
+        return None
+    text = state.user_text if state else turn.text
+    return {"turn": original.turn_id, "state": original.pk, "label": shorten(original.user_text), "again": text == original.user_text}
 
 
 def turn_json(turn: Turn) -> Json:

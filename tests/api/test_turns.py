@@ -36,6 +36,30 @@ def test_sending_under_a_state_or_to_a_new_root(as_ines, forest):
     assert list(Turn.objects.order_by("pk").values_list("asked_parent", "asked_new_root"))[1:] == [(state.pk, False), (None, True)]
 
 
+def test_an_edit_goes_beside_its_original_and_says_so(as_ines, forest):
+    root = say(forest, "We plan a kitchen.")
+    oven = say(forest, "Where does the oven go?", parent=root)
+    path = f"forests/{forest.pk}/turns/"
+    made = as_ines.ask("POST", path, {"text": "Where does the fridge go?", "edit_of": oven.turn_id})
+    assert made.status_code == 201
+    assert made.json()["edited_from"] == {"turn": oven.turn_id, "state": oven.pk, "label": "Where does the oven go?", "again": False}
+    assert Turn.objects.get(pk=made.json()["id"]).asked_parent == root
+    waiting = as_ines.ask("POST", path, {"text": "And?", "edit_of": made.json()["id"]})
+    assert (waiting.status_code, waiting.json()["error"]["code"]) == (409, "conflict")
+    for place in ({"parent": root.pk}, {"new_root": True}):
+        both = as_ines.ask("POST", path, {"text": "And?", "edit_of": oven.turn_id, **place})
+        assert (both.status_code, list(both.json()["error"]["fields"])) == (400, ["edit_of"])
+    assert Turn.objects.count() == 3
+
+
+def test_nobody_edits_the_turns_of_others(planted, as_omar, omar):
+    own = plant(omar)
+    for forest, turn in ((own, planted.turn), (planted.forest, planted.turn)):
+        answer = as_omar.ask("POST", f"forests/{forest.pk}/turns/", {"text": "Hi", "edit_of": turn.pk})
+        assert answer.status_code == 404
+    assert not Turn.objects.in_forest(own).exists() and not Turn.objects.filter(edited_from__isnull=False).exists()
+
+
 def test_the_conversation_is_read_backwards_page_by_page(as_ines, forest):
     texts = [f"turn {number}" for number in range(5)]
     for text in texts:
