@@ -13,6 +13,8 @@ from django.conf import settings
 from django.db import connection
 from redis import Redis
 
+from memory.llm import endpoints
+
 LIMIT_SECONDS = 2.0
 MODEL_ASKED_EVERY_SECONDS = 5.0
 HEARTBEAT_SECONDS = 1.0
@@ -56,18 +58,19 @@ def worker_is_up() -> bool:
         return bool(client.exists(heartbeat_key()))
 
 
-_model_asked: tuple[float, bool] = (float("-inf"), False)
+_model_asked: tuple[float, str, bool] = (float("-inf"), "", False)
 
 
 def model_is_up() -> bool | str:
-    """Whether the model endpoint answers at all (without our key: any answer below 500 will do); `offline` when none is set."""
+    """Whether the model endpoint answers at all (without our key: any answer below 500 will do); `offline` when none is connected."""
     global _model_asked
-    if not settings.OPENAI_BASE_URL:
+    endpoint = endpoints.answering()
+    if endpoint is None:
         return "offline"
-    asked, up = _model_asked
-    if time.monotonic() - asked > MODEL_ASKED_EVERY_SECONDS:
-        up = _answers(settings.OPENAI_BASE_URL.rstrip("/") + "/models")
-        _model_asked = (time.monotonic(), up)
+    asked, address, up = _model_asked
+    if address != endpoint.base_url or time.monotonic() - asked > MODEL_ASKED_EVERY_SECONDS:
+        up = _answers(endpoint.base_url.rstrip("/") + "/models")
+        _model_asked = (time.monotonic(), endpoint.base_url, up)
     return up
 
 

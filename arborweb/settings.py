@@ -254,7 +254,8 @@ COMMIT_WAIT_SECONDS = env_int("COMMIT_WAIT_SECONDS", 10)
 TURN_STALE_SECONDS = 10
 # Offline answers are streamed word by word at this pace; 0 = at once.
 OFFLINE_WORDS_PER_SECOND = env_int("OFFLINE_WORDS_PER_SECOND", 60)
-# The endpoints: one that answers and extracts, one that embeds, one that reranks. Without the first the offline engine answers.
+# The endpoints: one that answers and extracts, one that embeds, one that reranks. Without the first, the one connected in the page or the offline engine.
+CONNECTION_FILE = Path(os.environ.get("ARBORWEB_CONNECTION") or home() / "connection.json")
 OPENAI_BASE_URL = os.environ.get("OPENAI_BASE_URL", "").strip()
 OPENAI_API_KEY = os.environ.get("OPENAI_API_KEY", "").strip()
 OPENAI_MODEL = os.environ.get("OPENAI_MODEL", "").strip()

@@ -27,10 +27,10 @@ from memory.engine.extract.events import canonical
 from memory.engine.forest import Channel, Context, Decision, Hit, Pool, Recall, Recalled
 from memory.engine.query import Query, QueryKind
 from memory.errors import conflict
-from memory.llm import usage
+from memory.llm import choices, usage
 from memory.llm.calibration import calibration
 from memory.llm.embed import embedder
-from memory.llm.interface import get_model
+from memory.llm.interface import LanguageModel, get_model
 from memory.llm.offline import OfflineModel
 from memory.llm.prompts.answer import AnswerRequest, answer_messages
 from memory.llm.rerank import reranker
@@ -208,6 +208,7 @@ class Evidenced:
     request: AnswerRequest
     zone: str
     milliseconds: float
+    model: LanguageModel  # that answers: the same to the end of the turn, whatever is chosen meanwhile
 
 
 def gather_pool(forest: Forest, place: Place, as_of: int | None = None) -> Pool:
@@ -240,20 +241,21 @@ def assemble_turn(turn: Turn, place: Place) -> Evidenced:
     started = time.perf_counter()
     forest = Forest.objects.get(pk=turn.forest_id)
     profile = Profile.objects.filter(owner_id=forest.owner_id).first()
-    budget = min((profile and profile.evidence_budget) or settings.EVIDENCE_BUDGET, _room(turn.text))
+    model = choices.model_for(forest.answer_model)
+    budget = min((profile and profile.evidence_budget) or settings.EVIDENCE_BUDGET, _room(model, turn.text))
     context, pool = assemble(forest, place, budget)
     request = answer_messages(context, place.query)
     digest = hashlib.sha256(json.dumps(request.messages, ensure_ascii=False).encode()).hexdigest()
     with transaction.atomic():
         write.lock(turn.forest_id)
         write.save_context(turn, context, request.messages, digest, request.instructions_tokens, request.input_tokens)
-        Turn.objects.filter(pk=turn.pk, generator=turn.generator).exclude(generator="").update(status=Turn.Status.ANSWERING)
-    return Evidenced(context, pool, request, forest.time_zone, 1000 * (time.perf_counter() - started))
+        Turn.objects.filter(pk=turn.pk, generator=turn.generator).exclude(generator="").update(status=Turn.Status.ANSWERING, answered_by=model.name)
+    return Evidenced(context, pool, request, forest.time_zone, 1000 * (time.perf_counter() - started), model)
 
 
-def _room(said: str) -> int:
+def _room(model: LanguageModel, said: str) -> int:
     """Tokens of evidence that the model has room for beside instructions, input and answer; its tokenizer may count more than ours (M6)."""
-    length = get_model().context_length()
+    length = model.context_length()
     if length is None:
         return sys.maxsize
     return max(0, int(CONTEXT_SHARE * length) - ANSWER_ROOM - INSTRUCTIONS_ROOM - count(said))
@@ -302,7 +304,7 @@ def commit(
         rough(turn.text, answer, turn.sent_at, turn.origin, vector),
         input_tokens=took.input if took else evidenced.request.tokens if evidenced else 0,
         output_tokens=took.output if took else count(answer) if evidenced else 0,
-        answered_by=get_model().name if turn.origin == Origin.CHAT else "",
+        answered_by=evidenced.model.name if evidenced else turn.answered_by or (get_model().name if turn.origin == Origin.CHAT else ""),
         seq=seq,
     )
     with transaction.atomic():

@@ -17,7 +17,6 @@ from django.utils import timezone
 
 from memory import present, steps
 from memory.actions.publish_outbox import publish_outbox
-from memory.llm.interface import get_model
 from memory.models import Forest, Turn
 from memory.store.write import ParentGoneError
 from memory.threads import in_thread
@@ -37,7 +36,7 @@ async def take_turn(turn: Turn, voice: Voice) -> None:
 
     started = perf_counter()
     first = None
-    async for words in get_model().stream_answer(
+    async for words in evidence.model.stream_answer(
         evidence.request.messages, evidence.context, place.query, place.decision, evidence.pool, now=turn.sent_at, zone=evidence.zone
     ):
         first = first or perf_counter()

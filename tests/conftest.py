@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ from arborweb.home import PROJECT, ServiceError
 
 os.environ["ARBORWEB_TEST_DATABASE"] = f"test_arborweb_{os.getpid()}"
 os.environ["ARBORWEB_PREFIX"] = f"test{os.getpid()}"
+os.environ["ARBORWEB_CONNECTION"] = str(Path(tempfile.gettempdir(), f"arborweb-test-{os.getpid()}", "connection.json"))  # never the app's own model
 os.environ["OFFLINE_WORDS_PER_SECOND"] = "0"
 for variable in [name for name in os.environ if name.startswith(("OPENAI_", "EMBEDDINGS_", "RERANK_"))]:
     del os.environ[variable]

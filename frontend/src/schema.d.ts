@@ -37,7 +37,7 @@ export interface paths {
         delete: operations["forests_destroy"];
         options?: never;
         head?: never;
-        /** @description Rename it, or set its time zone. */
+        /** @description Rename it, set its time zone, or choose the model that answers in it. */
         patch: operations["forests_partial_update"];
         trace?: never;
     };
@@ -343,11 +343,33 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Which model plays which role, and what is known of its server. Addresses are shown to the staff only, keys to nobody. */
+        /** @description Which model plays which role, what is known of it, and which may be chosen to answer. Addresses are shown to the staff only, keys to nobody. */
         get: operations["model_retrieve"];
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/model/connection/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * @description Connect the models of a server, for the whole site and at once (staff only; 409 where the environment of the server names one).
+         *
+         *     Without `api_key` the kept one stays, but only for the address it was given for; an empty one forgets it.
+         */
+        put: operations["model_connection_update"];
+        post?: never;
+        /** @description Back to the offline engine; address and key are forgotten (staff only). */
+        delete: operations["model_connection_destroy"];
         options?: never;
         head?: never;
         patch?: never;
@@ -362,7 +384,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Try every endpoint with a few small requests and remember what its server can do (staff only). */
+        /**
+         * @description Try every endpoint with a few small requests and remember what its server can do (staff only); with a `base_url`, the models given here
+         *     instead, which connects nothing. `list_only`: only ask which models there are.
+         */
         post: operations["model_test_create"];
         delete?: never;
         options?: never;
@@ -507,12 +532,62 @@ export interface components {
             /** Format: double */
             score: number;
         };
+        CheckDone: {
+            check: components["schemas"]["CheckEnum"];
+            /** Format: double */
+            ms: number;
+            /** @description code, message, action */
+            error: {
+                [key: string]: string;
+            } | null;
+        };
+        /**
+         * @description * `list` - list
+         *     * `stream` - stream
+         *     * `structured` - structured
+         *     * `embed` - embed
+         *     * `rerank` - rerank
+         * @enum {string}
+         */
+        CheckEnum: "list" | "stream" | "structured" | "embed" | "rerank";
         Chip: {
             kind: components["schemas"]["EvidenceKind"];
             id: number;
             label: string;
             state: number;
             quote: string;
+        };
+        /** @description Who says which model answers, and what was said. */
+        Connection: {
+            source: components["schemas"]["SourceEnum"];
+            /** @description Null: none, or not shown to you. */
+            base_url: string | null;
+            /** @description Whether a key is kept. The key itself is shown to nobody. */
+            has_key: boolean;
+            /** @description Empty: the server's own choice. */
+            model: string;
+            /** @description Empty: the one that answers. */
+            extract_model: string;
+        };
+        ConnectionNewRequest: {
+            /** @description Such as http://127.0.0.1:11434/v1; without a name or a key in it. */
+            base_url: string;
+            api_key?: string | null;
+            /** @description Answers; empty: the server's own choice. */
+            model?: string;
+            /** @description Reads turns; empty: the one that answers. */
+            extract_model?: string;
+        };
+        ConnectionTriedRequest: {
+            /** @description Nothing given: the models in use are tried. */
+            base_url?: string;
+            api_key?: string | null;
+            /** @description Answers; empty: the server's own choice. */
+            model?: string;
+            /** @description Reads turns; empty: the one that answers. */
+            extract_model?: string;
+            /** @default false */
+            list_only: boolean;
         };
         Context: {
             budget: number;
@@ -638,6 +713,8 @@ export interface components {
             version: number;
             counts: components["schemas"]["Counts"];
             sample: boolean;
+            /** @description The model that answers in it; empty: the site's. */
+            answer_model: string;
         };
         ForestNewRequest: {
             name: string;
@@ -772,11 +849,19 @@ export interface components {
         Models: {
             localizer: string;
             roles: components["schemas"]["Role"][];
+            connection: components["schemas"]["Connection"];
+            /** @description Models that a forest may choose to answer; empty when the server lists none. */
+            choices: string[];
         };
         ModelsTested: {
-            tests: components["schemas"]["Tested"][];
             localizer: string;
             roles: components["schemas"]["Role"][];
+            connection: components["schemas"]["Connection"];
+            /** @description Models that a forest may choose to answer; empty when the server lists none. */
+            choices: string[];
+            tests: components["schemas"]["Tested"][];
+            /** @description What the server that was tried lists. */
+            models: string[];
         };
         /** @description Where a turn goes: under a state, to a new root, or (neither given) to its own place. */
         MoveRequest: {
@@ -829,9 +914,11 @@ export interface components {
             key: string;
             label: string;
         };
-        PatchedForestNewRequest: {
+        PatchedForestChangeRequest: {
             name?: string;
             time_zone?: string;
+            /** @description One of the choices of model/; empty: the site's. */
+            answer_model?: string;
         };
         PatchedMeChangeRequest: {
             time_zone?: string;
@@ -983,6 +1070,13 @@ export interface components {
             /** Format: double */
             took_ms: number;
         };
+        /**
+         * @description * `environment` - environment
+         *     * `page` - page
+         *     * `none` - none
+         * @enum {string}
+         */
+        SourceEnum: "environment" | "page" | "none";
         /** @description What the calls of one stage took: answer, extract, embed, rerank. */
         StageUse: {
             input: number;
@@ -1072,6 +1166,8 @@ export interface components {
             error: {
                 [key: string]: string;
             } | null;
+            /** @description Up to the first that failed. */
+            checks: components["schemas"]["CheckDone"][];
         };
         TokenUse: {
             input: number;
@@ -1331,7 +1427,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["PatchedForestNewRequest"];
+                "application/json": components["schemas"]["PatchedForestChangeRequest"];
             };
         };
         responses: {
@@ -1872,7 +1968,30 @@ export interface operations {
             };
         };
     };
-    model_test_create: {
+    model_connection_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConnectionNewRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Models"];
+                };
+            };
+        };
+    };
+    model_connection_destroy: {
         parameters: {
             query?: never;
             header?: never;
@@ -1880,6 +1999,28 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    model_test_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ConnectionTriedRequest"];
+            };
+        };
         responses: {
             200: {
                 headers: {

@@ -78,6 +78,7 @@ class Forest(Shape):
     version = number()
     counts = Counts()
     sample = s.BooleanField()
+    answer_model = s.CharField(allow_blank=True, help_text="The model that answers in it; empty: the site's.")
 
 
 class ForestPage(Shape):

@@ -55,11 +55,11 @@ class OneForest(View):
         """One forest with its counts."""
         return Response(present.forest_json(self.forest(forest)))
 
-    @extend_schema(request=requests.ForestNew, responses=answers.Forest)
+    @extend_schema(request=requests.ForestChange, responses=answers.Forest)
     def patch(self, request: Request, forest: int) -> Response:
-        """Rename it, or set its time zone."""
+        """Rename it, set its time zone, or choose the model that answers in it."""
         own = self.forest(forest)
-        return Response(present.forest_json(update_forest(own, **self.body(requests.ForestNew, partial=True))))
+        return Response(present.forest_json(update_forest(own, **self.body(requests.ForestChange, partial=True))))
 
     @extend_schema(parameters=[requests.Preview], responses=answers.Consequences)
     def delete(self, request: Request, forest: int) -> Response:

@@ -1,5 +1,8 @@
 """What the API answers about models: what turns took, and what the servers behind can do."""
 
+# Fields called `source`, `label` … share their names with attributes of Field, which never meets them.
+# mypy: disable-error-code="assignment"
+
 from __future__ import annotations
 
 from typing import Any
@@ -51,9 +54,27 @@ class Role(s.Serializer[Any]):
     probed_at = s.DateTimeField(allow_null=True)
 
 
+class Connection(s.Serializer[Any]):
+    """Who says which model answers, and what was said."""
+
+    source = s.ChoiceField(choices=["environment", "page", "none"])
+    base_url = s.CharField(allow_null=True, help_text="Null: none, or not shown to you.")
+    has_key = s.BooleanField(help_text="Whether a key is kept. The key itself is shown to nobody.")
+    model = s.CharField(allow_blank=True, help_text="Empty: the server's own choice.")
+    extract_model = s.CharField(allow_blank=True, help_text="Empty: the one that answers.")
+
+
 class Models(s.Serializer[Any]):
     localizer = s.CharField()
     roles = Role(many=True)
+    connection = Connection()
+    choices = s.ListField(child=s.CharField(), help_text="Models that a forest may choose to answer; empty when the server lists none.")
+
+
+class CheckDone(s.Serializer[Any]):
+    check = s.ChoiceField(choices=["list", "stream", "structured", "embed", "rerank"])
+    ms = s.FloatField()
+    error = s.DictField(child=s.CharField(), allow_null=True, help_text="code, message, action")
 
 
 class Tested(s.Serializer[Any]):
@@ -62,9 +83,9 @@ class Tested(s.Serializer[Any]):
     works = s.BooleanField()
     ms = s.FloatField()
     error = s.DictField(child=s.CharField(), allow_null=True, help_text="code, message, action")
+    checks = CheckDone(many=True, help_text="Up to the first that failed.")
 
 
-class ModelsTested(s.Serializer[Any]):
+class ModelsTested(Models):
     tests = Tested(many=True)
-    localizer = s.CharField()
-    roles = Role(many=True)
+    models = s.ListField(child=s.CharField(), help_text="What the server that was tried lists.")

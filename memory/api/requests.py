@@ -88,6 +88,22 @@ class ForestNew(serializers.Serializer[Any]):
     time_zone = ZoneField(required=False)
 
 
+class ForestChange(ForestNew):
+    answer_model = serializers.CharField(required=False, max_length=200, allow_blank=True, help_text="One of the choices of model/; empty: the site's.")
+
+
+class ConnectionNew(serializers.Serializer[Any]):
+    base_url = serializers.CharField(max_length=500, help_text="Such as http://127.0.0.1:11434/v1; without a name or a key in it.")
+    api_key = serializers.CharField(required=False, allow_null=True, allow_blank=True, max_length=4096, write_only=True, style={"input_type": "password"})
+    model = serializers.CharField(required=False, allow_blank=True, max_length=200, help_text="Answers; empty: the server's own choice.")
+    extract_model = serializers.CharField(required=False, allow_blank=True, max_length=200, help_text="Reads turns; empty: the one that answers.")
+
+
+class ConnectionTried(ConnectionNew):
+    base_url = serializers.CharField(required=False, max_length=500, help_text="Nothing given: the models in use are tried.")
+    list_only = serializers.BooleanField(required=False, default=False)
+
+
 class Placed(serializers.Serializer[Any]):
     """Where a turn goes: under a state, to a new root, or (neither given) to its own place."""
 

@@ -9,7 +9,7 @@ from memory.api.forests import Export, Forests, Observe, OneForest, Recall, Samp
 from memory.api.imports import Import
 from memory.api.jobs import Jobs, OneJob, Reembed
 from memory.api.me import Me
-from memory.api.model import Model, TestModel
+from memory.api.model import Model, ModelConnection, TestModel
 from memory.api.search import SearchForest
 from memory.api.states import MoveState, OneState, States
 from memory.api.turns import CancelTurn, KeepTurn, OneTurn, RetryTurn, Turns, TurnTrace
@@ -17,6 +17,7 @@ from memory.api.turns import CancelTurn, KeepTurn, OneTurn, RetryTurn, Turns, Tu
 urlpatterns = [
     path("me/", Me.as_view(), name="me"),
     path("model/", Model.as_view(), name="model"),
+    path("model/connection/", ModelConnection.as_view(), name="model-connection"),
     path("model/test/", TestModel.as_view(), name="test-model"),
     path("forests/", Forests.as_view(), name="forests"),
     path("forests/sample/", SampleForest.as_view(), name="sample-forest"),

@@ -72,7 +72,7 @@ class EndpointClient:
                     del optional[failure.drop]
                     attempt -= 1
                 elif failure.wait is None:
-                    raise failure.error from None
+                    raise self._told(failure.error) from None
                 else:
                     await asyncio.sleep(failure.wait)
             finally:
@@ -129,7 +129,8 @@ class EndpointClient:
                     asked = [*messages, {"role": "assistant", "content": without_thinking(text)[:RETOLD_CHARACTERS]}, {"role": "user", "content": again}]
                 continue
             return Structured(value, usage, attempt, mode, repairs)
-        raise ModelError("structured_invalid", "The model’s answer didn’t have the form asked for.", "Try again, or use another OPENAI_EXTRACT_MODEL.")
+        misfit = ModelError("structured_invalid", "The model’s answer didn’t have the form asked for.", "Try again, or use another OPENAI_EXTRACT_MODEL.")
+        raise self._told(misfit)
 
     def _ask(self, messages: Sequence[Message], schema: Schema, name: str, max_tokens: int, mode: Mode) -> tuple[str, str, Usage, Mode]:
         """One answer in the given mode, or in a lesser one when the server refuses that."""
@@ -167,7 +168,7 @@ class EndpointClient:
                         sent = _renamed(sent, (failure.drop,))
                         attempt -= 1
                     elif failure.wait is None:
-                        raise failure.error from None
+                        raise self._told(failure.error) from None
                     else:
                         time.sleep(failure.wait)
 
@@ -188,8 +189,8 @@ class EndpointClient:
             raise _nothing_said("only_reasoning")
         return text, reply.finished, reply.usage(), set()
 
-    def listed(self) -> dict[str, Any]:
-        """The server's list of models as it is, empty when it has none. Blocks; never raises for what the server does."""
+    def models(self) -> dict[str, Any]:
+        """The server's list of models as it is, empty when it has none. Blocks; raises ModelError when the server can't be asked."""
         import openai
 
         try:
@@ -198,8 +199,18 @@ class EndpointClient:
         except Exception as error:
             if not expected(error):
                 raise
-            return {}
+            failure = failures.judge(error, failures.ATTEMPTS)
+            if failure.status in (400, 404, 405, 501):
+                return {}
+            raise self._told(failure.error) from None
         return found if isinstance(found, dict) else {}
+
+    def listed(self) -> dict[str, Any]:
+        """The same, empty also when the server can't be asked."""
+        try:
+            return self.models()
+        except ModelError:
+            return {}
 
     # --- What both need -----------------------------------------------------------------------------------------------
 
@@ -214,7 +225,7 @@ class EndpointClient:
         """What is known of the server; the first time ever, its list of models is asked for the context's length. Blocks."""
         found = self.memory.known(self.endpoint)
         if found.probed_at is None:
-            self.memory.learn(self.endpoint, context_length=context_length(self))
+            self.memory.learn(self.endpoint, context_length=context_length(self.listed(), self.endpoint.model))
             found = self.memory.known(self.endpoint)
         return found
 
@@ -225,6 +236,9 @@ class EndpointClient:
 
         tls()
         return self.known(), _tokens(messages)
+
+    def _told(self, error: ModelError) -> ModelError:
+        return failures.as_told(error, typed=self.endpoint.typed)
 
     @property
     def _model(self) -> str:

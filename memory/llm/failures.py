@@ -60,6 +60,23 @@ def judge(error: Exception, attempt: int, optional: Collection[str] = ()) -> Fai
     return Failure(ModelError("model_failed", "The model endpoint failed before the first word.", "Try again."), wait=_backoff(attempt))
 
 
+# Where what is wrong is put right, when the model was connected in the page.
+_IN_PAGE = (
+    ("OPENAI_MODEL and OPENAI_BASE_URL", "the model and the address under Models"),
+    ("OPENAI_BASE_URL", "the address under Models"),
+    ("OPENAI_API_KEY", "the key under Models"),
+    ("another OPENAI_EXTRACT_MODEL", "another model for reading under Models"),
+)
+
+
+def as_told(error: ModelError, *, typed: bool) -> ModelError:
+    """The error, with the names of settings in what to do; `typed`: with the fields of the page instead."""
+    action = error.action
+    for name, words in _IN_PAGE if typed else ():
+        action = action.replace(name, words)
+    return ModelError(error.code, error.message, action) if action != error.action else error
+
+
 def broken_off() -> IncompleteAnswerError:
     """The answer had begun."""
     return IncompleteAnswerError("answer_incomplete", "The answer broke off before its end.", "Try again, or keep the part that is here.")

@@ -63,7 +63,7 @@ class LanguageModel(Protocol):
         ...
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _model(answers: Endpoint | None, extracts: Endpoint | None) -> LanguageModel:
     if answers is None:
         from memory.llm.offline import OfflineModel
@@ -75,6 +75,6 @@ def _model(answers: Endpoint | None, extracts: Endpoint | None) -> LanguageModel
     return EndpointModel(EndpointClient(answers), EndpointClient(extracts or answers, stage="extract"))
 
 
-def get_model() -> LanguageModel:
-    """The model behind this installation: the endpoint of OPENAI_BASE_URL, else the offline engine."""
-    return _model(endpoints.answering(), endpoints.extracting())
+def get_model(chosen: str = "") -> LanguageModel:
+    """The model behind this installation: at the endpoint of the settings or the page (there the `chosen` one, if any), else the offline engine."""
+    return _model(endpoints.answering(chosen), endpoints.extracting())

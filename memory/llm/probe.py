@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from memory.llm.capabilities import MODES, Mode
@@ -48,11 +49,11 @@ def structured_mode(client: EndpointClient) -> Mode:
 CONTEXT_NAMES = ("context_length", "max_model_len", "max_context_length", "loaded_context_length", "context_window", "n_ctx")
 
 
-def context_length(client: EndpointClient) -> int | None:
-    """What the server's list of models says of this one, None when it says nothing."""
-    rows: Any = client.listed().get("data")
+def context_length(listing: Mapping[str, Any], model: str) -> int | None:
+    """What a server's list of models says of this one, None when it says nothing."""
+    rows = listing.get("data")
     named = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    named = [row for row in named if row.get("id") == client.endpoint.model] or (named if len(named) == 1 else [])
+    named = [row for row in named if row.get("id") == model] or (named if len(named) == 1 else [])
     for row in named:
         inside = [part for part in (row, row.get("meta"), row.get("top_provider")) if isinstance(part, dict)]
         for name in CONTEXT_NAMES:
@@ -62,13 +63,23 @@ def context_length(client: EndpointClient) -> int | None:
     return None
 
 
+def check_list(client: EndpointClient) -> dict[str, Any]:
+    """What the server lists; what was known of it is found out anew from here on. Blocks; raises ModelError."""
+    listing = client.models()
+    client.memory.learn(client.endpoint, rejected=(), streaming_usage=None, context_length=context_length(listing, client.endpoint.model))
+    return listing
+
+
+def check_stream(client: EndpointClient) -> None:
+    """Whether it answers word by word. Blocks; raises the ModelError a turn would end with."""
+    asyncio.run(_spoken(client))
+
+
 async def _spoken(client: EndpointClient) -> None:
     async for _ in client.stream([{"role": "user", "content": "Say “ready”, nothing else."}]):
         pass
 
 
-def probe(client: EndpointClient) -> None:
-    """Find everything out anew, and remember it. Blocks; raises the ModelError a turn would end with."""
-    client.memory.learn(client.endpoint, rejected=(), streaming_usage=None, context_length=context_length(client))
-    asyncio.run(_spoken(client))
+def check_structured(client: EndpointClient) -> None:
+    """How strictly it holds to a form. Blocks; raises ModelError."""
     client.memory.learn(client.endpoint, structured=structured_mode(client))

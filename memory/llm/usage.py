@@ -19,7 +19,8 @@ CUT_TOKENS = 256
 class Usage:
     """Tokens of one or several calls. `reasoning` is part of `output`; `estimated`: counted here, since the server told nothing.
 
-    `cost` is None where no price is set. `notes`: “prompt_cut” when the server read far less than it was sent (M6)."""
+    `cost` is None where no price is set. `notes`: “prompt_cut” when the server read far less than it was sent (M6), “model_gone” when
+    another model answered than the one chosen, which isn't offered any more."""
 
     input: int = 0
     output: int = 0

@@ -42,6 +42,7 @@ def forest_list(forests: QuerySet[Forest] | Iterable[Forest]) -> list[Json]:
                 "pending": pending.get(forest.pk, 0),
             },
             "sample": forest.sample,
+            "answer_model": forest.answer_model,
         }
         for forest in found
     ]

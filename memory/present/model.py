@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 
-from memory.llm import endpoints
+from memory.llm import choices, endpoints
 from memory.llm.capabilities import Capabilities, Remembered
 from memory.llm.embed import embedder
 from memory.llm.endpoints import Endpoint
@@ -21,7 +21,18 @@ def models_json(*, addresses: bool) -> Json:
         ("rerank", endpoints.reranking(), ""),
     ]
     roles = [_role(stage, endpoint, local, addresses) for stage, endpoint, local in found if endpoint or local]
-    return {"localizer": settings.LOCALIZER, "roles": roles}
+    return {"localizer": settings.LOCALIZER, "roles": roles, "connection": _connection(addresses), "choices": list(choices.offered())}
+
+
+def _connection(addresses: bool) -> Json:
+    answers, extracts = endpoints.answering(), endpoints.extracting()
+    return {
+        "source": endpoints.source(),
+        "base_url": answers.address if answers and addresses else None,
+        "has_key": bool(answers and answers.api_key),
+        "model": answers.model if answers else "",
+        "extract_model": extracts.model if answers and extracts and extracts.model != answers.model else "",
+    }
 
 
 def _role(stage: Stage, endpoint: Endpoint | None, local: str, addresses: bool) -> Json:

@@ -47,7 +47,7 @@ HERS = [
 # Routes without an id of hers: what Omar gets there holds nothing of hers either.
 HIS_OWN = ["me", "model", "forests", "jobs", "schema", "api-docs"]
 # Making something of one's own, or nothing at all.
-OTHERWISE = {"sample-forest", "test-model", "unknown"}
+OTHERWISE = {"sample-forest", "model-connection", "test-model", "unknown"}
 
 
 def route_names() -> set[str]:

@@ -34,7 +34,8 @@ def fresh_home() -> Iterator[Path]:
 
 def environment(home: Path, **more: str) -> dict[str, str]:
     """The environment of someone who set nothing but the state folder."""
-    ours = {"DATABASE_URL", "REDIS_URL", "SECRET_KEY", "ARBORWEB_SECRET_KEY", "ARBORWEB_PREFIX", "ARBORWEB_TEST_DATABASE", "DJANGO_SETTINGS_MODULE"}
+    ours = {"DATABASE_URL", "REDIS_URL", "SECRET_KEY", "DJANGO_SETTINGS_MODULE"}
+    ours |= {f"ARBORWEB_{name}" for name in ("SECRET_KEY", "PREFIX", "TEST_DATABASE", "CONNECTION")}
     return {**{name: value for name, value in os.environ.items() if name not in ours}, "ARBORWEB_HOME": str(home), **more}
 
 

@@ -53,6 +53,12 @@ def test_what_is_set_of_models_reaches_who_calls_them(services):
         assert names <= set(services[name]["environment"])
 
 
+def test_web_and_worker_share_the_state_folder(services):
+    for name in ("web", "worker"):
+        assert services[name]["environment"]["ARBORWEB_HOME"] in [volume.split(":")[1] for volume in services[name]["volumes"]]
+    assert services["web"]["volumes"] == services["worker"]["volumes"]
+
+
 def test_images_are_pinned(services):
     for service in services.values():
         assert "build" in service or not service["image"].endswith(":latest")

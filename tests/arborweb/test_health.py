@@ -7,13 +7,15 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from arborweb import health
+from memory.llm import connection
+from memory.llm.connection import Connection
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
 def nothing_remembered(monkeypatch):
-    monkeypatch.setattr(health, "_model_asked", (float("-inf"), False))
+    monkeypatch.setattr(health, "_model_asked", (float("-inf"), "", False))
 
 
 @pytest.fixture
@@ -63,6 +65,16 @@ def test_without_valkey_it_still_answers(client, settings):
 def test_a_model_that_answers_is_up_even_when_it_knows_no_key(client, settings, endpoint):
     settings.OPENAI_BASE_URL = endpoint
     assert client.get("/healthz").json()["parts"]["model"] == "up"
+
+
+def test_a_model_connected_in_the_page_is_asked_as_well(client, settings, endpoint, tmp_path):
+    settings.CONNECTION_FILE = tmp_path / "connection.json"
+    connection.keep(Connection(f"http://127.0.0.1:{free_port()}/v1"))
+    assert client.get("/healthz").json()["parts"]["model"] == "down"
+    connection.keep(Connection(endpoint))
+    assert client.get("/healthz").json()["parts"]["model"] == "up"
+    connection.forget()
+    assert client.get("/healthz").json()["parts"]["model"] == "offline"
 
 
 def test_a_model_that_does_not_answer_is_down(client, settings):

@@ -68,7 +68,7 @@ SWITCHES: tuple[tuple[str, str, str, str, str, str], ...] = (
     ("M7 texts too long", EMBED, 'if error.code != "context_overflow":', "if True:", "test_embed_endpoint.py", "too_long"),
     ("M7 nonsense", EMBED, "if not np.isfinite(size) or size == 0.0:", "if False:", "test_embed_endpoint.py", "nonsense"),
     ("M8 the server's words", FAILURES, '"The model endpoint refused the key."', "str(error.body)", REFUSALS, "reaches_no_exception"),
-    ("M8 the error behind", CLIENT, "                    raise failure.error from None\n                else:\n                    await", "                    raise failure.error from error\n                else:\n                    await", REFUSALS, "reaches_no_exception"),
+    ("M8 the error behind", CLIENT, "                    raise self._told(failure.error) from None\n                else:\n                    await", "                    raise self._told(failure.error) from error\n                else:\n                    await", REFUSALS, "reaches_no_exception"),
     ("M8 addresses", "memory/llm/endpoints.py", 'urlunsplit((parts.scheme, netloc, parts.path.rstrip("/"), "", ""))', "self.base_url", REFUSALS, "password"),
     ("rerank: probabilities", RERANK, "if all(0.0 <= score <= 1.0 for score in raw):", "if False:", "test_rerank.py", "order_of_the_texts"),
     ("rerank: TEI", RERANK, 'if failure.status in (400, 422) and "documents" in body:', "if False:", "test_rerank.py", "order_of_the_texts"),
