@@ -12,7 +12,9 @@ from memory import generation, messages, present
 from memory.actions.create_forest import create_forest
 from memory.actions.retry_turn import retry_turn
 from memory.actions.send_turn import send_turn
-from memory.llm import failures
+from memory.actions.update_forest import update_forest
+from memory.llm import choices, connection, failures
+from memory.llm.connection import Connection
 from memory.models import InteractionState, ModelCapability, Turn
 from memory.threads import in_thread
 from tests.llm import hostile as scripts
@@ -124,3 +126,54 @@ async def test_a_context_too_short_is_learned_and_the_next_try_fits(forest, answ
     await reach(turn, "answered")
     sizes = [len(str(body["messages"])) for body in hostile.bodies]
     assert sizes[2] < 4096 * 4 and sizes[2] <= sizes[1]
+
+
+async def test_the_model_chosen_for_the_forest_answers(forest, answering, hostile, settings):
+    settings.EXTRACTION = "rules"
+    hostile.models = scripts.Answer([json.dumps({"data": [{"id": "m"}, {"id": "small", "max_model_len": 4096}]})])
+    await in_thread(update_forest, forest, answer_model="small")
+    hostile.script(scripts.said("Blue"), scripts.said("Green"))
+    turn = await reach(await send(forest, "Which colour?"), "answered")
+    assert (hostile.bodies[0]["model"], turn.answered_by) == ("small", "small")
+    assert turn.usage["answer"]["cost"] is None  # the price is that of another model
+    assert {row.model: row.context_length async for row in ModelCapability.objects.all()} == {"small": 4096}
+    await in_thread(update_forest, forest, answer_model="")
+    turn = await reach(await send(forest, "And now?"), "answered")
+    assert (hostile.bodies[1]["model"], turn.answered_by) == ("m", "m") and turn.usage["answer"]["cost"] is not None
+
+
+async def test_a_model_chosen_while_a_turn_is_broken_answers_the_next_try(forest, answering, hostile):
+    hostile.models = scripts.Answer([json.dumps({"data": [{"id": "m"}, {"id": "small"}]})])
+    hostile.script(scripts.cut_stream("Half an"))
+    turn = await reach(await send(forest, "Which colour?"), "interrupted")
+    assert turn.answered_by == "m"
+    await in_thread(update_forest, forest, answer_model="small")
+    hostile.script(scripts.said("Blue"))
+    await in_thread(retry_turn, turn)
+    generation.kick(forest.pk)
+    turn = await reach(turn, "answered")
+    assert (hostile.bodies[-1]["model"], turn.answered_by) == ("small", "small")
+
+
+async def test_a_chosen_model_that_is_gone_is_said(forest, answering, hostile, monkeypatch):
+    hostile.models = scripts.Answer([json.dumps({"data": [{"id": "m"}, {"id": "small"}]})])
+    await in_thread(update_forest, forest, answer_model="small")
+    monkeypatch.setattr(choices, "_known", {})
+    hostile.models = scripts.Answer([json.dumps({"data": [{"id": "m"}]})])
+    hostile.script(scripts.said("Blue"))
+    turn = await reach(await send(forest, "Which colour?"), "answered")
+    assert (hostile.bodies[0]["model"], turn.answered_by) == ("m", "m")
+    trace = await in_thread(present.trace_json, await Turn.objects.select_related("state", "decision", "context").aget(pk=turn.pk))
+    assert [note["code"] for note in trace["tokens"]["notes"]] == ["model_gone"]
+
+
+async def test_a_model_connected_meanwhile_does_not_end_a_turn_under_way(forest, answering, hostile, settings, tmp_path):
+    """One model from the context to the commit, whatever is connected in between."""
+    settings.CONNECTION_FILE, settings.OPENAI_BASE_URL = tmp_path / "connection.json", ""
+    connection.keep(Connection(hostile.url, "first", "", KEY))
+    hostile.script(scripts.stream(scripts.chunk({"content": "Blu"}), 0.5, scripts.chunk({"content": "e"}), scripts.chunk({}, "stop"), scripts.DONE))
+    turn = await reach(await send(forest, "Which colour?"), "answering")
+    connection.keep(Connection(hostile.url, "second", "", KEY))
+    turn = await reach(turn, "answered")
+    assert (turn.answered_by, hostile.bodies[0]["model"]) == ("first", "first")
+    assert KEY not in await in_thread(everything)

@@ -39,10 +39,11 @@ Scripted = Answer | Callable[[dict[str, Any]], Answer]
 
 
 class Hostile:
-    """`script` what comes next, look at `requests` afterwards. The last answer of a queue marked `always` is given for ever."""
+    """`script` what comes next, look at `requests` afterwards (`lists`: those for the list of models). `always` is given when nothing is scripted."""
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
+        self.lists: list[Request] = []
         self.queue: list[Scripted] = []
         self.always: Scripted | None = None
         self.models: Answer = Answer(['{"error": {"message": "no such page"}}'], status=404)
@@ -53,6 +54,7 @@ class Hostile:
             protocol_version = "HTTP/1.1"
 
             def do_GET(self) -> None:
+                hostile.lists.append(Request(self.path, {}, {name.lower(): value for name, value in self.headers.items()}))
                 hostile._reply(self, hostile.models)
 
             def do_POST(self) -> None:
