@@ -2,6 +2,7 @@
 
 import type { ChatTurn } from './chat/turns';
 import type { Drawing } from './forest/types';
+import type { ModelActions } from './models/actions';
 import type { AppState, PhoneTab, Place, Tab } from './state';
 import type { Item } from './types';
 
@@ -47,5 +48,6 @@ export interface Actions {
   newForest(name: string): void;
   rename(name: string): void;
   growSample(): void;
+  models: ModelActions;
   signOut(): void;
 }

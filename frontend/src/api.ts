@@ -1,7 +1,8 @@
 /** The REST half of the network (docs/interfaces.md). Every call resolves with the answer or throws an `ApiError`. */
 
+import type { Typed } from './models/models';
 import type {
-  ApiErrorBody, Forest, Item, Job, Me, Page, SearchHit, StateDetail, StatesPage, Trace, Turn,
+  ApiErrorBody, Forest, Item, Job, Me, Models, ModelsTested, Page, SearchHit, StateDetail, StatesPage, Trace, Turn,
 } from './types';
 
 /** An answer that isn't one, in words for a person. `status` 0: nothing was reached. */
@@ -56,6 +57,11 @@ export interface Placement {
 
 export const api = {
   me: () => request<Me>('GET', 'me/'),
+  models: () => request<Models>('GET', 'model/'),
+  connectModel: (typed: Typed) => request<Models>('PUT', 'model/connection/', typed),
+  disconnectModel: () => request<Models>('DELETE', 'model/connection/'),
+  testModels: (typed: Partial<Typed> & { list_only?: true }) => request<ModelsTested>('POST', 'model/test/', typed),
+  chooseModel: (forest: number, answer_model: string) => request<Forest>('PATCH', `forests/${forest}/`, { answer_model }),
   forests: async () => (await request<Page<Forest>>('GET', 'forests/?limit=200')).results,
   forest: (id: number) => request<Forest>('GET', `forests/${id}/`),
   createForest: (name: string, time_zone: string) => request<Forest>('POST', 'forests/', { name, time_zone }),

@@ -6,6 +6,7 @@ import { utf8Bytes } from './chat/bytes';
 import { keepDraft, keepSetting } from './chat/draft';
 import { troubleOf, type Conversation } from './conversation';
 import type { Placement } from './api';
+import { createModels } from './models/actions';
 import type { ForestPanel } from './shell/forest-panel';
 import { clampWidth } from './shell/resize';
 import { applyTheme } from './shell/theme';
@@ -230,6 +231,7 @@ export function createActions(store: Store<AppState>, live: Live, site: Site): A
         throw error;
       }
     }),
+    models: createModels(store, toast),
     signOut() {
       const form = document.createElement('form');
       form.method = 'post';

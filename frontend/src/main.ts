@@ -150,6 +150,7 @@ async function boot(): Promise<void> {
   const view = readView(location.hash);
   const [me, forests] = await Promise.all([api.me(), api.forests()]);
   store.set({ me, forests });
+  void actions.models.refresh();
   const asked = Number(root.dataset['forest']) || null;
   const last = Number(readSetting('forest')) || null;
   const id = asked ?? forests.find((forest) => forest.id === last)?.id ?? forests[0]?.id ?? null;

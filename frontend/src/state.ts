@@ -3,6 +3,7 @@
 import type { Connection } from './socket';
 import type { ChatTurn } from './chat/turns';
 import type { Drawing } from './forest/types';
+import { noModels, type ModelsState } from './models/models';
 import type { Decision, Forest, Item, Me, SearchHit, StateDetail, StateRow, Trace, TreeRow, Trouble } from './types';
 
 export type Tab = 'why' | 'state' | 'evidence' | 'health';
@@ -72,13 +73,14 @@ export interface AppState {
   openChips: ReadonlySet<number>;
 
   menu: string | null;
-  dialog: 'help' | 'messages' | 'rename' | 'new-forest' | null;
+  dialog: 'help' | 'messages' | 'rename' | 'new-forest' | 'models' | null;
   drawer: boolean;
   phoneTab: PhoneTab;
   folded: { chat: boolean; inspector: boolean };
   widths: { chat: number; inspector: number };
   theme: 'system' | 'light' | 'dark';
   sample: { status: 'none' | 'growing' | 'failed'; done: number; total: number; message: string };
+  models: ModelsState;
   announcement: string;
   toast: string;
 }
@@ -94,7 +96,7 @@ export const initialState = (): AppState => ({
   openBlocks: new Set(), openCandidates: new Set(), openChips: new Set(),
   menu: null, dialog: null, drawer: false, phoneTab: 'chat',
   folded: { chat: false, inspector: false }, widths: { chat: 392, inspector: 424 }, theme: 'system',
-  sample: { status: 'none', done: 0, total: 0, message: '' }, announcement: '', toast: '',
+  sample: { status: 'none', done: 0, total: 0, message: '' }, models: noModels(), announcement: '', toast: '',
 });
 
 /** The states from the root down to `id`. */

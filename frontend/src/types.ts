@@ -35,6 +35,11 @@ export type TraceCandidate = Schemas['TraceCandidate'];
 export type Context = Schemas['Context'];
 export type ContextItem = Schemas['ContextItem'];
 export type SearchHit = Schemas['SearchHit'];
+export type Models = Schemas['Models'];
+export type ModelRole = Schemas['Role'];
+export type ModelsTested = Schemas['ModelsTested'];
+export type ModelTest = Schemas['Tested'];
+export type ModelCheck = Schemas['CheckDone'];
 
 export interface Page<T> {
   results: T[];

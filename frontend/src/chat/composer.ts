@@ -4,6 +4,8 @@ import { html, nothing, type TemplateResult } from 'lit-html';
 import { ref } from 'lit-html/directives/ref.js';
 import type { Actions } from '../actions';
 import { icon } from '../icons';
+import { offlineNote, offlineWord } from '../models/note';
+import { modelPicker } from '../models/picker';
 import { leafOf } from '../shell/leaf';
 import { menu, type MenuItem } from '../shell/menu';
 import type { AppState, Place } from '../state';
@@ -71,7 +73,7 @@ export function composer(state: AppState, actions: Actions, area: (element: Elem
       }}></textarea>
     <p id="size" class="size ${over ? 'over' : ''}" aria-live="polite">${isNear(state.draftBytes, limit) ? sizeWords(state.draftBytes, limit) : nothing}</p>
     <div class="composer-foot">
-      ${placeMenu(state, actions)}
+      ${placeMenu(state, actions)}${modelPicker(state, actions)}${offlineWord(state, actions)}
       ${stops
         ? html`<button type="button" class="disc" aria-label="Stop the answer" data-testid="stop" @click=${() => actions.cancel(running.id as number)}><span>${icon('stop', 18)}</span></button>`
         : html`<button type="submit" class="disc" aria-label="Send" data-testid="send" ?disabled=${state.draftEmpty || over}><span>${icon('send', 18)}</span></button>`}
@@ -93,7 +95,5 @@ export function banners(state: AppState, actions: Actions): TemplateResult {
     ${state.connection === 'lost'
       ? html`<div class="note sun line" role="status" data-testid="reconnecting">${icon('info', 16)}<p>Reconnecting. Your draft is kept.</p></div>`
       : nothing}
-    ${state.me?.model === 'offline'
-      ? html`<div class="note sun" role="note" data-testid="offline">${icon('info', 18)}<p><b>No language model is connected.</b> Answers quote what you said and compute dates and sums.</p></div>`
-      : nothing}`;
+    ${offlineNote(state, actions)}`;
 }

@@ -3,6 +3,7 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import type { Actions } from '../actions';
 import { icon } from '../icons';
+import { modelsDialog } from '../models/dialog';
 import type { AppState } from '../state';
 import { frame } from './frame';
 
@@ -47,6 +48,7 @@ export function dialogs(state: AppState, actions: Actions): TemplateResult | typ
   switch (state.dialog) {
     case 'help': return help(actions);
     case 'messages': return messages(state, actions);
+    case 'models': return modelsDialog(state, actions);
     case 'rename': return naming('Rename this forest', state.forest?.name ?? '', 'Rename', actions.rename, actions);
     case 'new-forest': return naming('New forest', '', 'Plant it', actions.newForest, actions);
     default: return nothing;

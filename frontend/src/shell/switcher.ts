@@ -27,6 +27,7 @@ export function switcher(state: AppState, actions: Actions): TemplateResult {
         ] },
         { title: 'Theme', items: [theme('system', 'As the system'), theme('light', 'Light'), theme('dark', 'Dark')] },
         { items: [
+          { label: 'Models…', run: () => actions.models.open() },
           { label: 'Keyboard and help', run: () => actions.dialog('help') },
           { label: `Sign out ${state.me?.username ?? ''}`.trim(), run: () => actions.signOut() },
         ] },
