@@ -2,6 +2,7 @@
 
 import type { ChatTurn } from './chat/turns';
 import type { Drawing } from './forest/types';
+import type { ImportActions } from './importing/actions';
 import type { ModelActions } from './models/actions';
 import type { AppState, PhoneTab, Place, Tab } from './state';
 import type { Item } from './types';
@@ -15,6 +16,7 @@ export interface Actions {
   keep(turn: number): void;
   drop(turn: ChatTurn): void;
   earlier(): void;
+  newest(): void;
   place(place: Place): void;
   dismissNotice(): void;
   copy(text: string, what: string): void;
@@ -49,5 +51,6 @@ export interface Actions {
   rename(name: string): void;
   growSample(): void;
   models: ModelActions;
+  importing: ImportActions;
   signOut(): void;
 }

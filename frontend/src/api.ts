@@ -15,7 +15,7 @@ export class ApiError extends Error {
 
 const LOST = 'The server can’t be reached.';
 
-function csrfToken(): string {
+export function csrfToken(): string {
   return /(?:^|;\s*)csrftoken=([^;]+)/.exec(document.cookie)?.[1] ?? '';
 }
 
@@ -36,9 +36,14 @@ async function request<T>(method: string, path: string, body?: unknown, signal?:
   if (response.status === 204) return undefined as T;
   const data: unknown = await response.json().catch(() => null);
   if (response.ok && data !== null) return data as T;
+  throw problemOf(response.status, data);
+}
+
+/** What an answer that is none says. */
+export function problemOf(status: number, data: unknown): ApiError {
   const problem = (data as { error?: ApiErrorBody } | null)?.error;
-  throw new ApiError(
-    response.status,
+  return new ApiError(
+    status,
     problem?.code ?? 'unavailable',
     problem ? [problem.message, ...Object.values(problem.fields ?? {}).flat()].join(' ') : 'The server gave no usable answer.',
     problem?.action ?? 'Try again in a moment.',
@@ -66,9 +71,11 @@ export const api = {
   forest: (id: number) => request<Forest>('GET', `forests/${id}/`),
   createForest: (name: string, time_zone: string) => request<Forest>('POST', 'forests/', { name, time_zone }),
   renameForest: (id: number, name: string) => request<Forest>('PATCH', `forests/${id}/`, { name }),
+  deleteForest: (id: number) => request<void>('DELETE', `forests/${id}/`),
   setZone: (id: number, time_zone: string) => request<Forest>('PATCH', `forests/${id}/`, { time_zone }),
   sampleForest: () => request<{ forest: Forest; job: Job }>('POST', 'forests/sample/', {}),
   job: (id: number) => request<Job>('GET', `jobs/${id}/`),
+  latestImport: async (forest: number) => (await request<Page<Job>>('GET', `jobs/${query({ forest, kind: 'import', limit: 1 })}`)).results[0] ?? null,
 
   turns: (forest: number, before?: string | number | null) =>
     request<Page<Turn>>('GET', `forests/${forest}/turns/${query({ limit: 50, before })}`),

@@ -6,6 +6,8 @@ import { utf8Bytes } from './chat/bytes';
 import { keepDraft, keepSetting } from './chat/draft';
 import { troubleOf, type Conversation } from './conversation';
 import type { Placement } from './api';
+import { createImporting } from './importing/actions';
+import { ownName } from './importing/importing';
 import { createModels } from './models/actions';
 import type { ForestPanel } from './shell/forest-panel';
 import { clampWidth } from './shell/resize';
@@ -69,9 +71,7 @@ export function createActions(store: Store<AppState>, live: Live, site: Site): A
     }
   });
   const plant = async (text: string, where: Placement) => {
-    const username = store.get().me?.username ?? '';
-    const name = username ? `${username.charAt(0).toUpperCase()}${username.slice(1)}’s forest` : 'My forest';
-    const forest = await api.createForest(name, localZone());
+    const forest = await api.createForest(ownName(store.get().me?.username ?? ''), localZone());
     history.replaceState(null, '', `/forests/${forest.id}/`);
     remember(forest.id);
     store.set(({ forests }) => ({ forests: [...forests, forest] }));
@@ -123,6 +123,7 @@ export function createActions(store: Store<AppState>, live: Live, site: Site): A
     keep: (turn) => void live.conversation?.keep(turn),
     drop: (turn) => void live.conversation?.drop(turn),
     earlier: () => void live.conversation?.earlier(),
+    newest: () => void live.conversation?.newest(),
     place(place) {
       store.set({ place, ...(place.kind === 'state' ? { phoneTab: 'chat', drawer: false } : {}) });
       requestAnimationFrame(() => live.area?.focus());
@@ -231,6 +232,7 @@ export function createActions(store: Store<AppState>, live: Live, site: Site): A
         throw error;
       }
     }),
+    importing: createImporting(store, live, toast),
     models: createModels(store, toast),
     signOut() {
       const form = document.createElement('form');

@@ -7,7 +7,7 @@ import { DURATION } from './forest/motion';
 import { ForestSocket, type Connection } from './socket';
 import { placeWords, type AppState } from './state';
 import type { Store } from './store';
-import type { ServerMessage, StateRow, TreeRow, Trouble, Turn } from './types';
+import type { Page, ServerMessage, StateRow, TreeRow, Trouble, Turn } from './types';
 
 /** How long the socket has to say that it has a turn before REST is asked. */
 const ACK_PATIENCE = 4_000;
@@ -33,12 +33,19 @@ export class Conversation {
   private readonly fetching = new Set<number>();
   private poll: ReturnType<typeof setInterval> | undefined;
   private wasLost = false;
+  /** The forest is being read anew, and whether it changed once more meanwhile. */
+  private reading: Promise<void> | null = null;
+  private stale = false;
+  /** Rows that came or went since the reading began: they are newer than what it brings. */
+  private since: { rows: Map<number, { state: StateRow; tree: TreeRow }>; gone: Set<number> } | null = null;
 
   constructor(
     private readonly store: Store<AppState>,
     private readonly forest: number,
     private readonly drawing: ForestDrawing,
     private readonly announce: (words: string) => void,
+    /** Whether the end of the chat is in view. */
+    private readonly atEnd: () => boolean,
   ) {
     const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
     this.socket = new ForestSocket({
@@ -55,8 +62,7 @@ export class Conversation {
   async start(): Promise<void> {
     const [turns, states] = await Promise.all([api.turns(this.forest), api.states(this.forest)]);
     this.takeStates(states.results, states.trees, states.active);
-    this.takeTurns(turns.results);
-    this.store.set({ earlier: turns.next });
+    this.takeLatest(turns);
     this.socket.connect();
     for (const unsent of readUnsent(this.forest)) {
       if (this.turns.some((turn) => turn.client_id === unsent.client_id)) forgetUnsent(this.forest, unsent.client_id);
@@ -72,6 +78,7 @@ export class Conversation {
 
   private dispatch(turn: ChatTurn): void {
     this.store.set({ turns: [...this.turns, turn], inspectedTurn: null, selected: null, slot: null });
+    if (this.store.get().newer) void this.newest();
     const sent = this.socket.send({ type: 'turn.send', client_id: turn.client_id, text: turn.text, ...turn.placement });
     if (sent) this.waiting.set(turn.client_id, setTimeout(() => void this.post(turn), ACK_PATIENCE));
     else void this.post(turn);
@@ -137,6 +144,15 @@ export class Conversation {
     }
   }
 
+  /** Leave what is being read for the latest turns. */
+  async newest(): Promise<void> {
+    try {
+      this.replaceTurns(await api.turns(this.forest));
+    } catch (error) {
+      this.store.set({ notice: troubleOf(error) });
+    }
+  }
+
   private async act(work: () => Promise<Turn | null>): Promise<void> {
     try {
       const turn = await work();
@@ -169,6 +185,20 @@ export class Conversation {
     for (const turn of turns) this.socket.seen(turn.id, turn.seq);
   }
 
+  /** The latest turns. When turns between them and those shown are missing, those shown go, unless someone reads them. */
+  private takeLatest(page: Page<Turn>): void {
+    const known = this.turns.flatMap((turn) => (turn.id === null ? [] : [turn.id]));
+    const apart = page.next !== null && (page.results[0]?.id ?? 0) > Math.max(0, ...known);
+    if (!apart) this.takeTurns(page.results);
+    else if (!known.length || this.atEnd()) this.replaceTurns(page);
+    else this.store.set({ newer: true });
+  }
+
+  private replaceTurns(page: Page<Turn>): void {
+    this.store.set({ turns: this.turns.filter((turn) => turn.id === null || OPEN.has(turn.status)), earlier: page.next, newer: false });
+    this.takeTurns(page.results);
+  }
+
   private settled(turn: { client_id: string }): void {
     clearTimeout(this.waiting.get(turn.client_id));
     this.waiting.delete(turn.client_id);
@@ -176,7 +206,9 @@ export class Conversation {
   }
 
   private takeStates(rows: StateRow[], trees: TreeRow[], active: number | null): void {
+    const { selected } = this.store.get();
     this.store.set({
+      ...(selected !== null && !rows.some((row) => row.id === selected) ? { selected: null } : {}),
       states: new Map(rows.map((row) => [row.id, row])), trees: new Map(trees.map((tree) => [tree.root, tree])),
       active, pending: rows.filter((row) => row.pending).length,
     });
@@ -186,6 +218,10 @@ export class Conversation {
   private receive(message: ServerMessage): void {
     if (message.type === 'error') {
       this.store.set({ notice: { code: message.code, message: message.message, action: message.action } });
+      return;
+    }
+    if (message.type === 'forest.changed') {
+      void this.catchUp();
       return;
     }
     if (message.type === 'turn.queued' || message.type === 'turn.accepted') this.settled(message);
@@ -219,6 +255,7 @@ export class Conversation {
 
   private takeRow(message: Extract<ServerMessage, { type: 'state.added' | 'state.changed' | 'memory.refined' }>): void {
     const { state: row, tree } = message;
+    this.since?.rows.set(row.id, { state: row, tree });
     // The drawing first: the state settles where its answer was growing.
     if (this.store.get().states.has(row.id)) this.drawing.updated(row, tree);
     else this.drawing.added(row, tree);
@@ -230,7 +267,11 @@ export class Conversation {
 
   private dropRows(ids: number[]): void {
     const states = new Map(this.store.get().states);
-    for (const id of ids) states.delete(id);
+    for (const id of ids) {
+      states.delete(id);
+      this.since?.rows.delete(id);
+      this.since?.gone.add(id);
+    }
     const { selected } = this.store.get();
     this.store.set({ states, ...(selected !== null && ids.includes(selected) ? { selected: null } : {}) });
     this.drawing.removed(ids);
@@ -275,14 +316,50 @@ export class Conversation {
     if (this.open().map((turn) => turn.status).join() !== before) await this.catchUp();
   }
 
-  /** After a gap: the latest turns and the whole drawing once more. */
-  private async catchUp(): Promise<void> {
+  /** After a gap, or when the forest changed as a whole: the latest turns, every state and the counts once more. One reading at a time. */
+  catchUp(): Promise<void> {
+    if (this.reading) this.stale = true;
+    this.reading ??= this.readAnew().finally(() => (this.reading = null)).then(() => {
+      const again = this.stale;
+      this.stale = false;
+      return again ? this.catchUp() : undefined;
+    });
+    return this.reading;
+  }
+
+  private async readAnew(): Promise<void> {
+    const since = { rows: new Map<number, { state: StateRow; tree: TreeRow }>(), gone: new Set<number>() };
+    this.since = since;
     try {
-      const [turns, states] = await Promise.all([api.turns(this.forest), api.states(this.forest)]);
-      this.takeTurns(turns.results);
-      this.takeStates(states.results, states.trees, states.active);
+      const [turns, states, forest] = await Promise.all([api.turns(this.forest), api.states(this.forest), api.forest(this.forest)]);
+      const rows = new Map(states.results.map((row) => [row.id, row]));
+      const trees = new Map(states.trees.map((tree) => [tree.root, tree]));
+      for (const id of since.gone) rows.delete(id);
+      for (const { state, tree } of since.rows.values()) {
+        rows.set(state.id, state);
+        trees.set(tree.root, tree);
+      }
+      this.takeLatest(turns);
+      this.takeStates([...rows.values()], [...trees.values()], since.rows.size ? this.store.get().active : states.active);
+      this.store.set(({ forests }) => ({ forest, forests: forests.map((one) => (one.id === forest.id ? forest : one)) }));
     } catch {
       // The socket or the next poll comes back to it.
+    } finally {
+      this.since = null;
+    }
+  }
+
+  /** While an import runs: the states that came since the last one drawn. */
+  async grow(): Promise<void> {
+    if (this.reading) return this.reading;
+    const last = [...this.store.get().states.values()].reduce((most, row) => Math.max(most, row.position), 0);
+    try {
+      const page = await api.states(this.forest, last);
+      const states = new Map([...page.results.map((row) => [row.id, row] as const), ...this.store.get().states]);
+      const trees = new Map([...page.trees.map((tree) => [tree.root, tree] as const), ...this.store.get().trees]);
+      this.takeStates([...states.values()].sort((a, b) => a.position - b.position), [...trees.values()], page.active);
+    } catch {
+      // The next step brings them.
     }
   }
 }

@@ -22,6 +22,8 @@ const PATHS: Record<string, SVGTemplateResult> = {
   link: svg`<path d="m8.3 11.7 3.4-3.4M9 6.5l1.6-1.6a3.2 3.2 0 0 1 4.5 4.5L13.5 11M11 13.5l-1.6 1.6a3.2 3.2 0 0 1-4.5-4.5L6.5 9"/>`,
   retry: svg`<path d="M15.8 8A6.2 6.2 0 1 0 16 11.8M16.2 3.8V8H12"/>`,
   down: svg`<path d="M10 3.5v9M6 9l4 4 4-4M4 16.5h12"/>`,
+  up: svg`<path d="M10 16.5v-9M6 11l4-4 4 4M4 3.5h12"/>`,
+  file: svg`<path d="M5.5 2.8h6l3.5 3.6v10.8h-9.5V2.8Z"/><path d="M11.3 3v3.6H15"/>`,
   left: svg`<path d="M12 5.5 7.5 10l4.5 4.5"/>`,
   target: svg`<circle cx="10" cy="10" r="5.5"/><circle cx="10" cy="10" r="1.3" fill="currentColor" stroke="none"/><path d="M10 2.5v3M10 14.5v3M2.5 10h3M14.5 10h3"/>`,
 };

@@ -9,6 +9,7 @@ import { readDraft, readSetting } from './chat/draft';
 import { utf8Bytes } from './chat/bytes';
 import { Conversation, troubleOf } from './conversation';
 import { Explorer } from './explorer';
+import { installDrop } from './importing/drop';
 import { page, type Hooks } from './shell/page';
 import { ForestPanel } from './shell/forest-panel';
 import { installHoverCard } from './shell/hover-card';
@@ -69,7 +70,9 @@ function draw(): void {
 }
 
 store.watch((state) => state.turns[0]?.id ?? null, (_, before) => (grewAbove = before !== null));
-store.watch((state) => state.turns.at(-1)?.client_id ?? '', () => (stuck = true));
+// What is said leads to the end; what an import brings doesn't.
+store.watch((state) => state.turns.at(-1)?.client_id ?? '', () => (stuck ||= store.get().turns.at(-1)?.origin === 'chat'));
+store.watch((state) => state.newer, (newer) => (stuck ||= !newer));
 
 function inspectorWidth(state: AppState): number {
   if (innerWidth < 900) return innerWidth + 16;
@@ -102,7 +105,7 @@ function keepView(): void {
     if (hash !== location.hash) history.replaceState(null, '', location.pathname + hash);
   }, 250);
 }
-for (const pick of [(s: AppState) => s.selected, (s: AppState) => s.inspectedTurn, (s: AppState) => s.slot, (s: AppState) => s.tab, (s: AppState) => s.drawing, (s: AppState) => s.query]) {
+for (const pick of [(s: AppState) => s.selected, (s: AppState) => s.inspectedTurn, (s: AppState) => s.slot, (s: AppState) => s.tab, (s: AppState) => s.drawing, (s: AppState) => s.query, (s: AppState) => s.dialog]) {
   store.watch<unknown>(pick, keepView);
 }
 
@@ -115,6 +118,7 @@ function showView(view: View): void {
   if (view.item) actions.inspectItem(view.item.kind, view.item.id, null);
   if (view.tab && !view.item) actions.tab(view.tab);
   if (view.camera) live.panel?.view.setCamera(view.camera);
+  if (view.dialog) actions.importing.open();
 }
 addEventListener('hashchange', () => showView(readView(location.hash)));
 
@@ -126,10 +130,11 @@ async function open(id: number): Promise<Conversation> {
   store.set({ forest });
   document.title = `${forest.name} · ArborWeb`;
   if (!live.panel) await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
-  const conversation = new Conversation(store, id, live.panel!, (announcement) => store.set({ announcement }));
+  const conversation = new Conversation(store, id, live.panel!, (announcement) => store.set({ announcement }), () => stuck);
   live.conversation = conversation;
   await conversation.start();
   new Explorer(store, id);
+  await actions.importing.find(id);
   return conversation;
 }
 
@@ -170,6 +175,7 @@ async function boot(): Promise<void> {
 
 installHoverCard();
 installKeys(store, actions, live);
+installDrop(store, actions.importing);
 boot().catch((error: unknown) => {
   const trouble = troubleOf(error);
   if (error instanceof ApiError && error.status === 401) location.assign(`${root.dataset['signIn'] ?? '/sign-in/'}?next=${encodeURIComponent(location.pathname)}`);

@@ -3,6 +3,7 @@
 import type { Connection } from './socket';
 import type { ChatTurn } from './chat/turns';
 import type { Drawing } from './forest/types';
+import { noImport, type Importing } from './importing/importing';
 import { noModels, type ModelsState } from './models/models';
 import type { Decision, Forest, Item, Me, SearchHit, StateDetail, StateRow, Trace, TreeRow, Trouble } from './types';
 
@@ -35,6 +36,8 @@ export interface AppState {
   turns: ChatTurn[];
   earlier: string | number | null;
   loadingEarlier: boolean;
+  /** Turns came in below that aren't shown, because an earlier one is being read. */
+  newer: boolean;
   connection: Connection;
   place: Place;
   draftBytes: number;
@@ -73,13 +76,14 @@ export interface AppState {
   openChips: ReadonlySet<number>;
 
   menu: string | null;
-  dialog: 'help' | 'messages' | 'rename' | 'new-forest' | 'models' | null;
+  dialog: 'help' | 'messages' | 'rename' | 'new-forest' | 'import' | 'models' | null;
   drawer: boolean;
   phoneTab: PhoneTab;
   folded: { chat: boolean; inspector: boolean };
   widths: { chat: number; inspector: number };
   theme: 'system' | 'light' | 'dark';
   sample: { status: 'none' | 'growing' | 'failed'; done: number; total: number; message: string };
+  importing: Importing;
   models: ModelsState;
   announcement: string;
   toast: string;
@@ -87,7 +91,7 @@ export interface AppState {
 
 export const initialState = (): AppState => ({
   me: null, forests: [], forest: null, fatal: null, ready: false, busy: 0,
-  turns: [], earlier: null, loadingEarlier: false, connection: 'connecting', place: { kind: 'auto' },
+  turns: [], earlier: null, loadingEarlier: false, newer: false, connection: 'connecting', place: { kind: 'auto' },
   draftBytes: 0, draftEmpty: true, notice: null,
   states: new Map(), trees: new Map(), active: null, pending: 0, folds: 0,
   drawing: 'lanes', selected: null, preview: null, query: '', hits: null, hitAt: -1,
@@ -96,7 +100,7 @@ export const initialState = (): AppState => ({
   openBlocks: new Set(), openCandidates: new Set(), openChips: new Set(),
   menu: null, dialog: null, drawer: false, phoneTab: 'chat',
   folded: { chat: false, inspector: false }, widths: { chat: 392, inspector: 424 }, theme: 'system',
-  sample: { status: 'none', done: 0, total: 0, message: '' }, models: noModels(), announcement: '', toast: '',
+  sample: { status: 'none', done: 0, total: 0, message: '' }, importing: noImport(), models: noModels(), announcement: '', toast: '',
 });
 
 /** The states from the root down to `id`. */

@@ -65,6 +65,7 @@ export type ServerMessage =
   | (OfTurn & { type: 'state.changed'; state: StateRow; tree: TreeRow })
   | (OfTurn & { type: 'state.removed'; states: number[] })
   | (OfTurn & { type: 'memory.refined'; state: StateRow; tree: TreeRow; facts: Item[]; records: Item[]; revisions: Revision[]; pending: number })
+  | { type: 'forest.changed'; why: 'import' | 'refined'; job: number | null; turn: null; seq?: undefined }
   | { type: 'error'; code: string; message: string; action: string; turn?: undefined; seq?: undefined };
 
 export type ClientMessage =

@@ -262,10 +262,10 @@ class _Run:
 
     def _flush(self) -> None:
         batch, self.batch = self.batch, []
-        self.done += len(batch)
         known = bulk.known_ids(self.forest.pk, [given.id for given in batch])
         fresh = [given for given in batch if given.id not in known]
         self.counts["known"] += len(batch) - len(fresh)
+        self.done += len(batch) - len(fresh)
         told: list[Given] = []
         for given in fresh:
             if self.given.relocalize or given.free:
@@ -290,6 +290,7 @@ class _Run:
         named = {given.parent for given in batch if given.parent} - {given.id for given in batch}
         gone = named - bulk.known_ids(self.forest.pk, named)
         self.note(Note("unknown parent", parent[:60], "it isn't here; what continues it begins a tree") for parent in sorted(gone))
+        self.done += len(batch)
         with transaction.atomic():
             self.save()  # in the same transaction: who has lost the import writes nothing
             self.counts["new"] += len(bulk.commit(self.forest.pk, incoming))
@@ -301,6 +302,7 @@ class _Run:
         place = steps.localize_text(forest, given.user or given.assistant, sent_at)
         if given.question in self.asked:
             place = steps.given(place, InteractionState.objects.in_forest(forest).filter(pk=self.asked[given.question]).first())
+        self.done += 1
         with transaction.atomic():  # a turn without its state would be answered
             self.save()
             turn, _ = Turn.objects.get_or_create(

@@ -3,6 +3,7 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import type { Actions } from '../actions';
 import { icon } from '../icons';
+import { importDialog } from '../importing/dialog';
 import { modelsDialog } from '../models/dialog';
 import type { AppState } from '../state';
 import { frame } from './frame';
@@ -47,6 +48,7 @@ function naming(title: string, value: string, verb: string, done: (name: string)
 export function dialogs(state: AppState, actions: Actions): TemplateResult | typeof nothing {
   switch (state.dialog) {
     case 'help': return help(actions);
+    case 'import': return importDialog(state, actions);
     case 'messages': return messages(state, actions);
     case 'models': return modelsDialog(state, actions);
     case 'rename': return naming('Rename this forest', state.forest?.name ?? '', 'Rename', actions.rename, actions);

@@ -6,6 +6,8 @@ import type { Actions } from '../actions';
 import { turnList } from '../chat/chat';
 import { banners, composer } from '../chat/composer';
 import { icon } from '../icons';
+import { dropVeil, importLine } from '../importing/dialog';
+import { isUnderWay } from '../importing/importing';
 import { inspector } from '../inspector/inspector';
 import { isFirstVisit, type AppState, type PhoneTab } from '../state';
 import type { Trouble } from '../types';
@@ -29,12 +31,14 @@ function welcome(state: AppState, actions: Actions): TemplateResult {
   return html`<div class="welcome" data-testid="welcome">
     <h2>Talk about anything, in any order.</h2>
     <p>Each matter grows a branch of its own, and every answer starts from the right one.</p>
-    <button type="button" class="button primary" data-testid="sample" ?disabled=${growing} @click=${() => actions.growSample()}>${growing ? 'Growing the sample…' : 'Open a sample forest'}</button>
+    <div class="welcome-buttons"><button type="button" class="button primary" data-testid="sample" ?disabled=${growing} @click=${() => actions.growSample()}>${growing ? 'Growing the sample…' : 'Open a sample forest'}</button>
+      <button type="button" class="button" data-testid="import" ?disabled=${growing} @click=${() => actions.importing.open()}>${icon('up', 18)}Import chats</button></div>
     ${growing
       ? html`<div class="progress" role="status"><progress max=${sample.total || 1} value=${sample.total ? sample.done : 0} aria-label="Growing the sample forest"></progress>
           <span>${sample.total ? `${sample.done} of ${sample.total} turns` : sample.message || 'Getting ready'}</span></div>`
       : nothing}
     ${sample.status === 'failed' ? html`<div class="note clay" role="alert">${icon('warn', 18)}<p>${sample.message}</p></div>` : nothing}
+    ${importLine(state, actions)}
   </div>`;
 }
 
@@ -53,16 +57,18 @@ export function page(state: AppState, inspectorWidth: number, actions: Actions, 
     <section class="panel chat" aria-label="Chat">
       ${switcher(state, actions)}
       <div class="turns" role="log" aria-label="Conversation" aria-live="off" tabindex="0" data-testid="turns" ${ref(hooks.turns)}>
-        ${first ? welcome(state, actions) : html`<div class="turns-inner">${turnList(state, actions)}</div>`}
+        ${first ? welcome(state, actions) : html`<div class="turns-inner">${state.turns.length === 0 && isUnderWay(state.importing)
+          ? html`<p class="empty">Your chats are coming in. The turns appear here when all are there.</p>`
+          : turnList(state, actions)}</div>`}
       </div>
-      <div class="compose">${banners(state, actions)}${composer(state, actions, hooks.area)}</div>
+      <div class="compose">${state.newer ? html`<button type="button" class="button small newer" data-testid="newer" @click=${() => actions.newest()}>${icon('down', 15)}Newer turns came in</button>` : nothing}${banners(state, actions)}${composer(state, actions, hooks.area)}</div>
     </section>
     ${first ? nothing : rail('chat', 'chat', 'Open the chat', actions)}
     ${first ? nothing : divider('chat', state, actions)}
     <section class="panel forest" aria-label="Forest">
       ${first ? nothing : forestHead(state, actions)}
       <div class="forest-box" data-testid="forest" ${ref(hooks.forest)}></div>
-      ${first ? nothing : html`${peek(state, actions)}${forestFoot(state, actions)}`}
+      ${first ? nothing : html`<div class="forest-over">${importLine(state, actions)}</div>${peek(state, actions)}${forestFoot(state, actions)}`}
     </section>
     ${first ? nothing : html`${divider('inspector', state, actions)}
       <aside class="panel inspector" aria-label="Details">${inspector(state, inspectorWidth, actions)}</aside>
@@ -71,6 +77,7 @@ export function page(state: AppState, inspectorWidth: number, actions: Actions, 
         data-testid="phone-${tab}" @click=${() => actions.phoneTab(tab)}>${icon(name, 22)}<span>${label}</span></button>`)}</nav>`}
     <div class="hidden" aria-live="polite" role="status" data-testid="announcer">${state.announcement}</div>
     ${state.toast ? html`<div class="toast" role="status" data-testid="toast">${state.toast}</div>` : nothing}
+    ${dropVeil(state)}
     ${dialogs(state, actions)}
     ${state.fatal ? fatal(state.fatal) : nothing}
   </main>`;

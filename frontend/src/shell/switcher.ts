@@ -22,6 +22,7 @@ export function switcher(state: AppState, actions: Actions): TemplateResult {
         { items: [
           { label: 'New forest…', leading: icon('plus', 15), run: () => actions.dialog('new-forest') },
           ...(state.forest ? [{ label: 'Rename this forest…', run: () => actions.dialog('rename') }] : []),
+          { label: 'Import chats…', leading: icon('up', 15), run: () => actions.importing.open() },
           ...(state.forest && !isFirstVisit(state) ? [{ label: 'Export as JSON', leading: icon('down', 15), href: `/api/forests/${state.forest.id}/export/`, download: `${state.forest.name}.json` }] : []),
           ...(isFirstVisit(state) ? [] : [{ label: 'Fold the chat', run: () => actions.fold('chat', true) }]),
         ] },

@@ -12,6 +12,7 @@ export interface View {
   drawing?: 'lanes' | 'tree';
   camera?: Camera;
   query?: string;
+  dialog?: 'import';
 }
 
 const TABS: readonly string[] = ['why', 'state', 'evidence', 'health'];
@@ -37,6 +38,7 @@ export function readView(hash: string): View {
   if (numbers?.length === 3 && numbers.every(Number.isFinite)) view.camera = { unit: numbers[0]!, top: numbers[1]!, left: numbers[2]! };
   const query = params.get('q');
   if (query) view.query = query;
+  if (params.get('dialog') === 'import') view.dialog = 'import';
   return view;
 }
 
@@ -50,6 +52,7 @@ export function writeView(state: AppState, camera: Camera | null): string {
   if (state.tab !== 'why') params.set('tab', state.tab);
   if (state.drawing === 'tree') params.set('drawing', 'tree');
   if (state.query) params.set('q', state.query);
+  if (state.dialog === 'import') params.set('dialog', 'import');
   if (camera) params.set('at', [camera.unit, camera.top, camera.left].map(rounded).join(','));
   const text = params.toString().replace(/%2C/g, ',');
   return text ? `#${text}` : '';
