@@ -15,6 +15,17 @@ export interface Actions {
   retry(turn: ChatTurn): void;
   keep(turn: number): void;
   drop(turn: ChatTurn): void;
+  edit(turn: ChatTurn): void;
+  editDraft(text: string): void;
+  editOriginal(): void;
+  cancelEdit(): void;
+  sendEdit(): void;
+  /** The same text once more, beside the first one. */
+  askAgain(turn: ChatTurn): void;
+  /** Show a turn in the chat, and its state in the forest. */
+  reveal(turn: number, state: number | null): void;
+  /** Show a long text whole, or its beginning again. */
+  showText(turn: number): void;
   earlier(): void;
   newest(): void;
   place(place: Place): void;

@@ -58,6 +58,8 @@ const query = (params: Record<string, string | number | null | undefined>): stri
 export interface Placement {
   parent?: number;
   new_root?: true;
+  /** Beside this turn, whose text was edited. */
+  edit_of?: number;
 }
 
 export const api = {

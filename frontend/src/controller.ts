@@ -3,7 +3,9 @@
 import type { Actions } from './actions';
 import { api, ApiError } from './api';
 import { utf8Bytes } from './chat/bytes';
+import { copyText } from './chat/clipboard';
 import { keepDraft, keepSetting } from './chat/draft';
+import { createEditing } from './chat/editing';
 import { troubleOf, type Conversation } from './conversation';
 import type { Placement } from './api';
 import { createImporting } from './importing/actions';
@@ -34,7 +36,7 @@ const TOAST_MS = 2_400;
 const JOB_EVERY = 500;
 const ITEM_KINDS: ReadonlySet<string> = new Set(['fact', 'artifact', 'event', 'mutable_state']);
 
-export function createActions(store: Store<AppState>, live: Live, site: Site): Actions & { remember(forest: number): void } {
+export function createActions(store: Store<AppState>, live: Live, site: Site): Actions & { remember(forest: number): void; reopenEdit(): void } {
   let toastTimer: ReturnType<typeof setTimeout> | undefined;
 
   const toast = (words: string) => {
@@ -96,8 +98,9 @@ export function createActions(store: Store<AppState>, live: Live, site: Site): A
     return now;
   };
 
-  const actions: Actions & { remember(forest: number): void } = {
+  const actions: Actions & { remember(forest: number): void; reopenEdit(): void } = {
     remember,
+    ...createEditing(store, live),
 
     send(text) {
       const state = store.get();
@@ -130,7 +133,7 @@ export function createActions(store: Store<AppState>, live: Live, site: Site): A
     },
     dismissNotice: () => store.set({ notice: null }),
     copy(text, what) {
-      navigator.clipboard.writeText(text).then(() => toast(`${what} is copied.`.replace('messages is', 'messages are')), () => toast('The browser didn’t allow copying.'));
+      copyText(text).then(() => toast(`${what} is copied.`.replace('messages is', 'messages are')), () => toast('The browser didn’t allow copying.'));
     },
 
     select(id, options = {}) {

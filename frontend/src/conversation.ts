@@ -2,7 +2,7 @@
 
 import { api, ApiError, type Placement } from './api';
 import { forgetUnsent, keepUnsent, readUnsent } from './chat/draft';
-import { apply, merge, OPEN, written, type ChatTurn } from './chat/turns';
+import { apply, editedFrom, merge, OPEN, present, written, type ChatTurn } from './chat/turns';
 import { DURATION } from './forest/motion';
 import { ForestSocket, type Connection } from './socket';
 import { placeWords, type AppState } from './state';
@@ -14,6 +14,9 @@ const ACK_PATIENCE = 4_000;
 const POLL_EVERY = 1_500;
 /** A path is shown this long at most before words appear, even when no frame is drawn (a hidden tab). */
 const LIGHT_PATIENCE = 400;
+
+/** `crypto.randomUUID` isn't there over plain HTTP. */
+const newClientId = (): string => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 export interface ForestDrawing {
   added(row: StateRow, tree: TreeRow): void;
@@ -66,14 +69,18 @@ export class Conversation {
     this.socket.connect();
     for (const unsent of readUnsent(this.forest)) {
       if (this.turns.some((turn) => turn.client_id === unsent.client_id)) forgetUnsent(this.forest, unsent.client_id);
-      else this.dispatch(written(unsent.client_id, unsent.text, unsent.sent_at, unsent.placement));
+      else this.dispatch(this.written(unsent.client_id, unsent.text, unsent.sent_at, unsent.placement));
     }
   }
 
   send(text: string, placement: Placement): void {
-    const turn = written(crypto.randomUUID(), text, new Date().toISOString(), placement);
+    const turn = this.written(newClientId(), text, new Date().toISOString(), placement);
     keepUnsent(this.forest, { client_id: turn.client_id, text, sent_at: turn.sent_at, placement });
     this.dispatch(turn);
+  }
+
+  private written(client_id: string, text: string, sent_at: string, placement: Placement): ChatTurn {
+    return written(client_id, text, sent_at, placement, editedFrom(this.turns, placement.edit_of, text));
   }
 
   private dispatch(turn: ChatTurn): void {
@@ -216,6 +223,7 @@ export class Conversation {
   }
 
   private receive(message: ServerMessage): void {
+    if (message.type === 'error' && message.code === 'unknown_turn') return void this.catchUp(); // dropped or deleted meanwhile
     if (message.type === 'error') {
       this.store.set({ notice: { code: message.code, message: message.message, action: message.action } });
       return;
@@ -225,6 +233,7 @@ export class Conversation {
       return;
     }
     if (message.type === 'turn.queued' || message.type === 'turn.accepted') this.settled(message);
+    const moved = message.type === 'state.changed' && this.store.get().states.get(message.state.id)?.parent !== message.state.parent;
     // The forest first: watchers of the store hand a path to the drawing before the chat gets its next frame.
     if (message.type === 'state.added' || message.type === 'state.changed' || message.type === 'memory.refined') this.takeRow(message);
     if (message.type === 'state.removed') this.dropRows(message.states);
@@ -236,7 +245,8 @@ export class Conversation {
     }
     if (message.type === 'turn.answered') this.announce('Answer finished.');
     if (message.type === 'turn.failed' || message.type === 'turn.interrupted') this.announce('The answer was cut short.');
-    if (applied.refetch !== undefined) void this.refetch(applied.refetch);
+    const stale = applied.refetch ?? (moved ? this.turns.find((turn) => turn.state === message.state.id)?.id : undefined);
+    if (stale) void this.refetch(stale);
   }
 
   /** Words wait until the forest has drawn the path from the root to its end. */
@@ -330,6 +340,7 @@ export class Conversation {
   private async readAnew(): Promise<void> {
     const since = { rows: new Map<number, { state: StateRow; tree: TreeRow }>(), gone: new Set<number>() };
     this.since = since;
+    const before = this.turns;
     try {
       const [turns, states, forest] = await Promise.all([api.turns(this.forest), api.states(this.forest), api.forest(this.forest)]);
       const rows = new Map(states.results.map((row) => [row.id, row]));
@@ -339,6 +350,7 @@ export class Conversation {
         rows.set(state.id, state);
         trees.set(tree.root, tree);
       }
+      this.store.set({ turns: present(this.turns, before, turns.results, turns.next === null) });
       this.takeLatest(turns);
       this.takeStates([...rows.values()], [...trees.values()], since.rows.size ? this.store.get().active : states.active);
       this.store.set(({ forests }) => ({ forest, forests: forests.map((one) => (one.id === forest.id ? forest : one)) }));

@@ -20,6 +20,8 @@ const PATHS: Record<string, SVGTemplateResult> = {
   plus: svg`<path d="M10 4.5v11M4.5 10h11"/>`,
   close: svg`<path d="m5.5 5.5 9 9M14.5 5.5l-9 9"/>`,
   link: svg`<path d="m8.3 11.7 3.4-3.4M9 6.5l1.6-1.6a3.2 3.2 0 0 1 4.5 4.5L13.5 11M11 13.5l-1.6 1.6a3.2 3.2 0 0 1-4.5-4.5L6.5 9"/>`,
+  edit: svg`<path d="M12.2 5 15 7.8M4 16l.7-3.5 8.4-8.4a1.98 1.98 0 0 1 2.8 2.8l-8.4 8.4L4 16Z"/>`,
+  fork: svg`<path d="M6.5 7v9.5M6.5 12.5c0-4 7-1.5 7-5.5"/><circle cx="6.5" cy="5" r="1.9"/><circle cx="13.5" cy="5" r="1.9"/>`,
   retry: svg`<path d="M15.8 8A6.2 6.2 0 1 0 16 11.8M16.2 3.8V8H12"/>`,
   down: svg`<path d="M10 3.5v9M6 9l4 4 4-4M4 16.5h12"/>`,
   up: svg`<path d="M10 16.5v-9M6 11l4-4 4 4M4 3.5h12"/>`,

@@ -6,6 +6,7 @@ import { createActions, type Live } from './controller';
 import { api, ApiError } from './api';
 import { grow } from './chat/composer';
 import { readDraft, readSetting } from './chat/draft';
+import { whenColoured } from './chat/highlight';
 import { utf8Bytes } from './chat/bytes';
 import { Conversation, troubleOf } from './conversation';
 import { Explorer } from './explorer';
@@ -163,6 +164,7 @@ async function boot(): Promise<void> {
     await open(id);
     if (!asked) history.replaceState(null, '', `/forests/${id}/${location.hash}`);
     actions.remember(id);
+    actions.reopenEdit();
   }
   store.set({ ready: true });
   draw();
@@ -173,6 +175,7 @@ async function boot(): Promise<void> {
   });
 }
 
+whenColoured(() => store.set({ coloured: true }));
 installHoverCard();
 installKeys(store, actions, live);
 installDrop(store, actions.importing);

@@ -128,4 +128,20 @@ describe('socket', () => {
     line().say({ type: 'memory.refined', turn: 7, seq: 1, state: {}, tree: {}, facts: [], records: [], revisions: [], pending: 0 });
     expect(heard).toHaveLength(1);
   });
+
+  it('waits for nothing before the news that a turn or its state is gone', () => {
+    const { line, seqs } = connected();
+    line().say(delta(1), delta(4), { type: 'turn.dropped', turn: 7, seq: 9, client_id: 'c-1' }, { type: 'state.removed', turn: 8, seq: 3, states: [31] });
+    expect(seqs()).toEqual([1, 9, 3]);
+    vi.advanceTimersByTime(GAP_PATIENCE + 1);
+    expect(seqs()).toEqual([1, 9, 3]);
+  });
+
+  it('sends no frame so long that the server would close the line', () => {
+    const { socket, line } = connected();
+    const send = (text: string) => socket.send({ type: 'turn.send', client_id: 'c-1', text });
+    expect(send('"'.repeat(30_000))).toBe(true);
+    expect(send('"'.repeat(33_000))).toBe(false);
+    expect(line().sent).toHaveLength(1);
+  });
 });

@@ -1,6 +1,7 @@
 /** The live half of the network: one socket per forest that reconnects by itself, resumes every open turn from the
  *  last message seen, and hands messages on in order of `seq`, none twice and none left out. */
 
+import { utf8Bytes } from './chat/bytes';
 import type { ClientMessage, ServerMessage } from './types';
 
 export type Connection = 'connecting' | 'live' | 'lost' | 'refused';
@@ -16,12 +17,15 @@ export interface SocketOptions {
   random?(): number;
 }
 
+/** A longer one closes the line (docs/limits.md). */
+const LONGEST_FRAME = 64 * 1024;
 const FIRST_DELAY = 500;
 const LONGEST_DELAY = 15_000;
 /** How long missing messages are waited for before what came after them is taken anyway. */
 export const GAP_PATIENCE = 2_000;
 /** A connection must hold this long before the next failure starts from the first delay again. */
 const STEADY = 5_000;
+const GONE: ReadonlySet<string> = new Set(['turn.dropped', 'state.removed']);
 const FINAL_CODES = new Set([4401, 4404]);
 
 export class ForestSocket {
@@ -68,10 +72,11 @@ export class ForestSocket {
     return this.socket?.readyState === 1;
   }
 
-  /** Send if the line is up; says whether it was. */
+  /** Send if the line is up and the server takes a message as long; says whether it was sent. */
   send(message: ClientMessage): boolean {
-    if (!this.live) return false;
-    this.socket?.send(JSON.stringify(message));
+    const frame = JSON.stringify(message);
+    if (!this.live || utf8Bytes(frame) > LONGEST_FRAME) return false;
+    this.socket?.send(frame);
     return true;
   }
 
@@ -94,6 +99,11 @@ export class ForestSocket {
   private receive(message: ServerMessage): void {
     const { turn, seq } = message;
     if (turn === undefined || turn === null || !seq) return this.options.message(message);
+    if (GONE.has(message.type)) {
+      // Nothing of it is kept any more, so nothing that may be missing is worth waiting for.
+      this.restart(turn, seq);
+      return this.options.message(message);
+    }
     const last = this.last.get(turn) ?? 0;
     // A turn begins with being queued or accepted. Memory written so late that the numbering had expired starts at 1 again.
     if (seq === 1 && message.type === 'memory.refined') return this.options.message(message);

@@ -1,5 +1,6 @@
 /** Everything the page knows, in one object. */
 
+import type { Editing } from './chat/editor';
 import type { Connection } from './socket';
 import type { ChatTurn } from './chat/turns';
 import type { Drawing } from './forest/types';
@@ -42,6 +43,7 @@ export interface AppState {
   place: Place;
   draftBytes: number;
   draftEmpty: boolean;
+  editing: Editing | null;
   notice: Trouble | null;
 
   states: Map<number, StateRow>;
@@ -74,6 +76,10 @@ export interface AppState {
   openCandidates: ReadonlySet<number>;
   /** Turns whose chips are all shown. */
   openChips: ReadonlySet<number>;
+  /** Turns whose long text is shown whole. */
+  openTexts: ReadonlySet<number>;
+  /** Code can be shown in colour. */
+  coloured: boolean;
 
   menu: string | null;
   dialog: 'help' | 'messages' | 'rename' | 'new-forest' | 'import' | 'models' | null;
@@ -92,12 +98,12 @@ export interface AppState {
 export const initialState = (): AppState => ({
   me: null, forests: [], forest: null, fatal: null, ready: false, busy: 0,
   turns: [], earlier: null, loadingEarlier: false, newer: false, connection: 'connecting', place: { kind: 'auto' },
-  draftBytes: 0, draftEmpty: true, notice: null,
+  draftBytes: 0, draftEmpty: true, editing: null, notice: null,
   states: new Map(), trees: new Map(), active: null, pending: 0, folds: 0,
   drawing: 'lanes', selected: null, preview: null, query: '', hits: null, hitAt: -1,
   tab: 'why', inspectedTurn: null, trace: { status: 'none' }, detail: { status: 'none' },
   slot: null, slotState: null, history: { status: 'none' }, evidence: { status: 'none' }, evidenceScope: 'turn',
-  openBlocks: new Set(), openCandidates: new Set(), openChips: new Set(),
+  openBlocks: new Set(), openCandidates: new Set(), openChips: new Set(), openTexts: new Set(), coloured: false,
   menu: null, dialog: null, drawer: false, phoneTab: 'chat',
   folded: { chat: false, inspector: false }, widths: { chat: 392, inspector: 424 }, theme: 'system',
   sample: { status: 'none', done: 0, total: 0, message: '' }, importing: noImport(), models: noModels(), announcement: '', toast: '',

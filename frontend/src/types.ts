@@ -21,6 +21,7 @@ export type Method = Schemas['MethodEnum'];
 export type Decision = Schemas['Decision'];
 export type Chip = Schemas['Chip'];
 export type Turn = Schemas['Turn'];
+export type EditedFrom = Schemas['EditedFrom'];
 export type TurnStatus = Schemas['TurnStatus'];
 export type StateRow = Schemas['StateRow'];
 export type TreeRow = Schemas['TreeRow'];
@@ -61,14 +62,15 @@ export type ServerMessage =
   | (OfTurn & { type: 'turn.delta'; text: string; offset: number })
   | (OfTurn & { type: 'turn.answered'; data: Turn })
   | (OfTurn & { type: 'turn.failed' | 'turn.interrupted' | 'turn.cancelled'; error: Trouble | null; partial: string })
+  | (OfTurn & { type: 'turn.dropped'; client_id: string })
   | (OfTurn & { type: 'state.added'; state: StateRow; tree: TreeRow; active: number | null; version: number })
   | (OfTurn & { type: 'state.changed'; state: StateRow; tree: TreeRow })
   | (OfTurn & { type: 'state.removed'; states: number[] })
-  | (OfTurn & { type: 'memory.refined'; state: StateRow; tree: TreeRow; facts: Item[]; records: Item[]; revisions: Revision[]; pending: number })
+  | (OfTurn & { type: 'memory.refined'; state: StateRow; tree: TreeRow; facts: Item[]; records: Item[]; revisions: Revision[]; pending: number; error?: Trouble | null })
   | { type: 'forest.changed'; why: 'import' | 'refined'; job: number | null; turn: null; seq?: undefined }
   | { type: 'error'; code: string; message: string; action: string; turn?: undefined; seq?: undefined };
 
 export type ClientMessage =
-  | { type: 'turn.send'; client_id: string; text: string; parent?: number; new_root?: true }
+  | { type: 'turn.send'; client_id: string; text: string; parent?: number; new_root?: true; edit_of?: number }
   | { type: 'turn.cancel'; turn: number }
   | { type: 'turn.resume'; turn: number; after: number };

@@ -47,3 +47,18 @@ KITCHEN = [
         "assistant": "Then the drain stays too, which saves money. What is your budget?",
     },
 ]
+
+# An answer with code in it: a language, none, and a line longer than the chat is wide.
+LONG_LINE = "result = [" + ", ".join(f"measure(board_{number}, width={number * 7})" for number in range(12)) + "]"
+CODE = [
+    {
+        "id": "c1",
+        "new_root": True,
+        "time": "2026-03-04T09:00:00+01:00",
+        "user": "How do I count the boards for the worktop?",
+        "assistant": "Round up, then add one for waste:\n\n```python\nfrom math import ceil\n\n\ndef boards(width: float, board: float = 19.5) -> int:\n"
+        '    """How many boards a worktop of `width` centimetres takes."""\n'
+        f'    # one more for waste\n    return ceil(width / board) + 1\n\n\nprint(boards(304), "boards")\n{LONG_LINE}\n```\n\nIt prints:\n\n'
+        "```\n17 boards\n```",
+    },
+]

@@ -10,8 +10,11 @@ import { leafOf } from '../shell/leaf';
 import { count, shortTime } from '../shell/time';
 import type { AppState } from '../state';
 import type { Chip, Item } from '../types';
-import { blocks, settle } from './markdown';
-import { BROKEN, OPEN, type ChatTurn } from './turns';
+import { utf8Bytes } from './bytes';
+import { editor } from './editor';
+import { headOf } from './long';
+import { blocks, settle, withoutTableHead } from './markdown';
+import { BROKEN, editsOf, OPEN, type ChatTurn } from './turns';
 
 const MOST_LEARNED = 3;
 const MOST_CHIPS = 3;
@@ -19,7 +22,7 @@ const MOST_CHIPS = 3;
 const ROOMY = 34;
 
 export const prose = (text: string, end: 'whole' | 'open' | 'cut' = 'whole'): TemplateResult => html`<div class="md ${end === 'open' ? 'live' : ''}" dir="auto">${
-  blocks(end === 'whole' ? text : settle(text)).map((block) => html`${unsafeHTML(block)}`)}</div>`;
+  blocks(end === 'whole' ? text : end === 'cut' ? settle(text) : withoutTableHead(settle(text)), end === 'open').map((block) => html`${unsafeHTML(block)}`)}</div>`;
 
 /** Where the turn was answered: tree, then the last forks, then the parent. */
 function crumb(turn: ChatTurn, state: AppState, actions: Actions): TemplateResult {
@@ -79,8 +82,9 @@ function chips(turn: ChatTurn, state: AppState, actions: Actions): TemplateResul
       ? html`<button type="button" class="chip quiet" data-testid="chip-kept" @click=${() => { actions.select(turn.state); actions.tab('evidence'); }}>${
           learned.length ? `+${rest}` : `${count(rest, 'fact')} kept`}</button>`
       : nothing}
-    ${remembering ? html`<span class="chip sun" data-testid="remembering">Remembering…</span>` : nothing}
-  </div>`;
+    ${remembering && !turn.error ? html`<span class="chip sun" data-testid="remembering">Remembering…</span>` : nothing}
+  </div>
+  ${remembering && turn.error ? html`<p class="note sun" role="note" data-testid="not-remembered">${icon('info', 18)}<span><b>Not in memory yet.</b> ${turn.error.message} ${turn.error.action ?? ''}</span></p>` : nothing}`;
 }
 
 const BROKEN_WORDS: Record<string, string> = {
@@ -109,7 +113,10 @@ function waiting(turn: ChatTurn, state: AppState): string {
 }
 
 function answer(turn: ChatTurn, state: AppState, actions: Actions): TemplateResult {
-  if (turn.status === 'received' || turn.status === 'queued') return html`<p class="waiting" data-testid="waiting">${waiting(turn, state)}</p>`;
+  if (turn.status === 'received' || turn.status === 'queued') {
+    return html`<p class="waiting" data-testid="waiting">${waiting(turn, state)}${turn.status === 'queued' && turn.id !== null
+      ? html` <button type="button" class="text-link" data-testid="take-back" @click=${() => actions.cancel(turn.id as number)}>Take it back</button>` : nothing}</p>`;
+  }
   const open = OPEN.has(turn.status);
   const text = open || BROKEN.has(turn.status) ? (turn.lit ? turn.partial : '') : turn.answer;
   return html`${turn.decision || turn.crumb.length || turn.state !== null ? crumb(turn, state, actions) : nothing}
@@ -118,25 +125,72 @@ function answer(turn: ChatTurn, state: AppState, actions: Actions): TemplateResu
     ${open || BROKEN.has(turn.status) ? nothing : chips(turn, state, actions)}
     ${!open && turn.answer
       ? html`<div class="turn-tools">
-          <button type="button" class="tool" @click=${() => actions.copy(turn.answer, 'The answer')}>${icon('copy', 14)}Copy</button>
+          <button type="button" class="tool" data-testid="copy" @click=${() => actions.copy(turn.answer, 'The answer')}>${icon('copy', 14)}Copy</button>
+          ${turn.text ? html`<button type="button" class="tool" data-testid="ask-again" @click=${() => actions.askAgain(turn)}>${icon('retry', 14)}Ask again</button>` : nothing}
           <button type="button" class="tool" data-testid="why" @click=${() => actions.inspectTurn(turn.id as number)}>${icon('info', 14)}Why here?</button></div>`
       : nothing}`;
 }
 
-const article = (turn: ChatTurn, state: AppState, actions: Actions): TemplateResult => html`<article class="turn"
+const inShort = (text: string): string => text.trim().split('\n', 1)[0]!.slice(0, 80);
+
+const kin = (words: string, label: string, testid: string, to: () => void): TemplateResult => html`<button type="button" class="kin" data-testid=${testid} @click=${to}>
+  ${icon('fork', 14)}<span>${words}${label ? html` “<bdi>${label}</bdi>”` : nothing}</span></button>`;
+
+/** Under a message: what it was edited from, what was made of it since, and the way to edit it. */
+function under(turn: ChatTurn, later: readonly ChatTurn[], actions: Actions): TemplateResult | typeof nothing {
+  const from = turn.edited_from;
+  const last = later.at(-1);
+  const again = last?.edited_from?.again ?? false;
+  const words = later.length > 1 ? `Edited ${later.length} times, last:` : again ? 'Asked again later' : 'Edited later:';
+  if (!from && !last && (turn.state === null || !turn.text)) return nothing;
+  return html`<div class="under ${from || last ? 'has-kin' : ''}">
+    ${turn.state !== null && turn.text
+      ? html`<button type="button" class="tool" data-testid="edit" aria-label="Edit this message" @click=${() => actions.edit(turn)}>${icon('edit', 14)}Edit</button>` : nothing}
+    ${from || last ? html`<div class="kins">
+    ${from ? kin(from.again ? 'Asked again. See the first answer' : 'Edited from', from.again ? '' : from.label, 'edited-from', () => actions.reveal(from.turn, from.state)) : nothing}
+    ${last?.id ? kin(words, again && later.length === 1 ? '' : inShort(last.text), 'edited-later', () => actions.reveal(last.id as number, last.state)) : nothing}</div>` : nothing}
+  </div>`;
+}
+
+function bubble(turn: ChatTurn, state: AppState, actions: Actions): TemplateResult {
+  const head = headOf(turn.text);
+  if (head === null || turn.id === null) return html`<div class="bubble" dir="auto" data-testid="bubble">${turn.text}</div>`;
+  const whole = state.openTexts.has(turn.id);
+  return html`<div class="bubble" data-testid="bubble"><div class="bubble-text ${whole ? '' : 'cut'}" dir="auto">${whole ? turn.text : `${head} …`}</div>
+    <button type="button" class="text-link" data-testid="show-all" aria-expanded=${whole} @click=${() => actions.showText(turn.id as number)}>${
+      whole ? 'Show less' : `Show all (${Math.max(1, Math.round(utf8Bytes(turn.text) / 1024))} KB)`}</button></div>`;
+}
+
+function said(turn: ChatTurn, later: readonly ChatTurn[], state: AppState, actions: Actions): TemplateResult | typeof nothing {
+  if (state.editing !== null && state.editing.turn === turn.id) return editor(turn, state.editing, state, actions);
+  return html`${turn.text ? bubble(turn, state, actions) : nothing}${under(turn, later, actions)}`;
+}
+
+const article = (turn: ChatTurn, later: readonly ChatTurn[], state: AppState, actions: Actions): TemplateResult => html`<article class="turn" tabindex="-1"
     data-testid="turn" data-turn=${turn.id ?? ''} data-state=${turn.state ?? ''} data-status=${turn.status}>
   <h2 class="hidden">Turn of ${shortTime(turn.sent_at, state.forest?.time_zone ?? 'UTC')}</h2>
-  <div class="bubble" dir="auto" data-testid="bubble">${turn.text}</div>
+  ${said(turn, later, state, actions)}
   ${answer(turn, state, actions)}
 </article>`;
 
-export const turnList = (state: AppState, actions: Actions): TemplateResult => html`
+const NONE: readonly ChatTurn[] = [];
+
+export const turnList = (state: AppState, actions: Actions): TemplateResult => {
+  const edits = editsOf(state.turns);
+  return html`
   ${state.earlier !== null
     ? html`<button type="button" class="button small earlier" ?disabled=${state.loadingEarlier} @click=${() => actions.earlier()}>${
         state.loadingEarlier ? 'Loading…' : 'Earlier turns'}</button>`
     : nothing}
-  ${repeat(state.turns, (turn) => turn.client_id || turn.id, (turn) =>
-    guard([turn, treeMark(turn, state), state.forest?.time_zone, turn.id === null ? state.connection : ''], () => article(turn, state, actions)))}`;
+  ${repeat(state.turns, (turn) => turn.client_id || turn.id, (turn) => {
+    const later = (turn.id !== null && edits.get(turn.id)) || NONE;
+    const last = later.at(-1);
+    return guard([
+      turn, treeMark(turn, state), state.forest?.time_zone, turn.id === null ? state.connection : '', state.coloured,
+      state.editing?.turn === turn.id ? state.editing : null, turn.id !== null && state.openTexts.has(turn.id), `${later.length}|${last?.id}|${last?.state}`,
+    ], () => article(turn, later, state, actions));
+  })}`;
+};
 
 /** What an article reads of the drawing: its own row and tree, and the trees of its chips. */
 function treeMark(turn: ChatTurn, state: AppState): string {

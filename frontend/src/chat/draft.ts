@@ -1,4 +1,4 @@
-/** What a person wrote and the server doesn't have yet, kept in this browser per forest: the draft and unsent turns. */
+/** What a person wrote and the server doesn't have yet, kept in this browser per forest: the draft, unsent turns, edits begun. */
 
 import type { Placement } from '../api';
 
@@ -11,6 +11,7 @@ export interface Unsent {
 
 const draftKey = (forest: number | null) => `arborweb.draft.${forest ?? 'first'}`;
 const unsentKey = (forest: number) => `arborweb.unsent.${forest}`;
+const editsKey = (forest: number) => `arborweb.edits.${forest}`;
 
 /** Storage can be full or forbidden; then the page works without. */
 function attempt<T>(work: () => T, otherwise: T): T {
@@ -38,6 +39,27 @@ export const keepUnsent = (forest: number, turn: Unsent): void =>
 
 export const forgetUnsent = (forest: number, client_id: string): void =>
   writeUnsent(forest, readUnsent(forest).filter((kept) => kept.client_id !== client_id));
+
+/** Edits begun: the changed text of each turn, and the turn whose field is open. */
+interface Edits {
+  open: number | null;
+  texts: Record<string, string>;
+}
+
+const readEdits = (forest: number): Edits =>
+  attempt(() => JSON.parse(localStorage.getItem(editsKey(forest)) ?? 'null') as Edits | null, null) ?? { open: null, texts: {} };
+
+export const readEdit = (forest: number, turn: number): string | null => readEdits(forest).texts[turn] ?? null;
+export const readOpenEdit = (forest: number): number | null => readEdits(forest).open;
+
+/** Keep the changed text of a turn, null when it is as it was, and whether its field is open. */
+export function keepEdit(forest: number, turn: number, text: string | null, open: boolean): void {
+  const { texts } = readEdits(forest);
+  if (text === null) delete texts[turn];
+  else texts[turn] = text;
+  const edits: Edits = { open: open ? turn : null, texts };
+  attempt(() => (open || Object.keys(texts).length ? localStorage.setItem(editsKey(forest), JSON.stringify(edits)) : localStorage.removeItem(editsKey(forest))), undefined);
+}
 
 export const readSetting = (name: string): string | null => attempt(() => localStorage.getItem(`arborweb.${name}`), null);
 export const keepSetting = (name: string, value: string): void => attempt(() => localStorage.setItem(`arborweb.${name}`, value), undefined);

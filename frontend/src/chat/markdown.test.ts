@@ -1,6 +1,7 @@
 // @vitest-environment happy-dom
-import { describe, expect, it } from 'vitest';
-import { blocks, settle } from './markdown';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { coloured, loadLanguages } from './highlight';
+import { blocks, settle, withoutTableHead } from './markdown';
 
 function page(text: string): HTMLElement {
   const root = document.createElement('div');
@@ -72,8 +73,77 @@ describe('an answer under way', () => {
     expect(page(settle('It **recirculates*')).innerHTML).toContain('<strong>recirculates</strong>');
   });
 
+  it('shows emphasis before it is closed, and takes no list, sum or name for it', () => {
+    expect(page(settle('It is *very')).innerHTML).toContain('<em>very</em>');
+    expect(page(settle('It is _very ')).innerHTML).toContain('<em>very</em>');
+    for (const plain of ['* a list', 'so 2 * 3', 'the snake_case', 'the **bold** word', 'a * b *']) expect(settle(plain)).toBe(plain);
+  });
+
+  it('shows the words of a picture that is being written, not its marks', () => {
+    expect(page(settle('See ![a cat](https://pic')).textContent!.trim()).toBe('See a cat');
+  });
+
+  it('waits with the first row of a table until it is one', () => {
+    const table = 'Prices:\n\n| what | price |\n|---|---|\n| oak | 90 |';
+    for (let end = 10; end <= table.length; end++) {
+      const shown = page(withoutTableHead(settle(table.slice(0, end)))).textContent!;
+      expect(shown).not.toContain('|');
+    }
+    expect(withoutTableHead('A | B')).toBe('A | B');
+  });
+
+  it('reads no marks of code as marks of the text', () => {
+    const text = 'So:\n```py\nx = a[1](b ** c)\n```';
+    expect(settle(text)).toBe(text);
+    expect(settle(`${text}\nthen`)).toBe(`${text}\nthen`);
+    expect(page(settle(`${text}\nis **bold`)).innerHTML).toContain('<strong>bold</strong>');
+  });
+
   it('keeps an open fence a fence', () => {
     expect(page(settle('```py\nprint(1)\n``')).querySelector('code')?.textContent).toBe('print(1)');
     expect(page(settle('```py\nfoo**bar\n')).querySelector('code')?.textContent?.trim()).toBe('foo**bar');
+  });
+});
+
+describe('code in colour', () => {
+  const python = '```python\ndef add(a):\n    return "sum" # done\n```';
+
+  it('is plain until the languages are here', async () => {
+    expect(page(python).querySelector('code span')).toBeNull();
+    await loadLanguages();
+    const root = page(python);
+    expect([...root.querySelectorAll('code span')].map((span) => span.className)).toContain('hljs-keyword');
+    expect(root.querySelector('code')!.textContent).toBe('def add(a):\n    return "sum" # done\n');
+  });
+
+  describe('with the languages', () => {
+    beforeAll(loadLanguages);
+
+    it.each(['text', 'nosuchlanguage', ''])('leaves %s plain', (name) => {
+      expect(page(`\`\`\`${name}\ndef x\n\`\`\``).querySelector('code span')).toBeNull();
+    });
+
+    it('waits for the end of a fence that is being written', () => {
+      const shown = (text: string) => blocks(settle(text), true).join('');
+      for (let end = 12; end < python.length - 3; end++) expect(shown(python.slice(0, end))).not.toContain('hljs');
+      expect(shown(python)).toContain('hljs-keyword');
+      expect(shown('> ```py\n> x = "a"\n> ```\n')).toContain('hljs-string');
+      expect(shown('```py\nx = "a"\n')).not.toContain('hljs');
+      expect(blocks('```py\nx = "a"\n').join('')).toContain('hljs-string');
+    });
+
+    it('escapes what it colours, and brings nothing but classes', () => {
+      for (const name of ['html', 'js', 'css', 'yaml', 'php', 'markdown']) {
+        const attack = '</code></pre><img src=x onerror=alert(1)><script>alert(2)</script><p style="color:red" onclick="x()">';
+        const root = page(`\`\`\`${name}\n${attack}\n\`\`\``);
+        expect(root.querySelectorAll('img, script, p, [style], [onclick], [onerror]')).toHaveLength(0);
+        expect(root.querySelector('code')!.textContent).toBe(attack + '\n');
+        expect([...root.querySelectorAll('code *')].flatMap((element) => element.getAttributeNames()).filter((one) => one !== 'class')).toEqual([]);
+      }
+    });
+
+    it('leaves very long code plain', () => {
+      expect(coloured('x = 1\n'.repeat(10_000), 'python')).toBeNull();
+    });
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { ServerMessage, Turn } from '../types';
-import { apply, codePoints, fromServer, merge, written, type ChatTurn } from './turns';
+import { apply, codePoints, editedFrom, editsOf, fromServer, merge, present, written, type ChatTurn } from './turns';
 
 const NOW = '2026-03-02T09:31:00Z';
 const turn = (part: Partial<Turn> = {}): Turn => ({
   id: 7, client_id: 'c-1', origin: 'chat', status: 'answering', text: 'Where does the oven go?', answer: '', partial: '', seq: 3, state: null,
-  sent_at: NOW, answered_at: null, refined_at: null, error: null, crumb: [], decision: null, chips: [], ...part,
+  sent_at: NOW, answered_at: null, refined_at: null, error: null, crumb: [], decision: null, chips: [], edited_from: null, ...part,
 });
 const after = (turns: ChatTurn[], ...messages: ServerMessage[]) => messages.reduce((list, message) => apply(list, message, NOW).turns, turns);
 
@@ -68,8 +68,61 @@ describe('turns', () => {
     expect(only).toMatchObject({ text: 'Second', ahead: 1, seq: 1 });
   });
 
+  it('asks for the whole of a turn that another tab sent: its messages don’t say what it was edited from', () => {
+    const sent = apply([], { type: 'turn.accepted', turn: 9, seq: 1, client_id: 'c-9', text: 'The sink moves' }, NOW);
+    expect(sent.refetch).toBe(9);
+    const edited_from = { turn: 7, state: 31, label: 'The sink stays', again: false };
+    const ahead = apply(sent.turns, { type: 'turn.delta', turn: 9, seq: 5, text: 'Then', offset: 0 }, NOW).turns;
+    expect(merge(ahead, [turn({ id: 9, client_id: 'c-9', seq: 0, edited_from })])[0]).toMatchObject({ partial: 'Then', text: 'The sink moves', edited_from });
+    expect(apply([written('c-1', 'Hello', NOW, {})], { type: 'turn.accepted', turn: 7, seq: 1, client_id: 'c-1', text: 'Hello' }, NOW).refetch).toBeUndefined();
+  });
+
+  it('loses what another tab dropped, and what was deleted from the forest', () => {
+    const list = [fromServer(turn({ id: 6, client_id: 'c-0', state: 31 })), fromServer(turn({ status: 'cancelled' }))];
+    expect(after(list, { type: 'turn.dropped', turn: 7, seq: 9, client_id: 'c-1' }).map((one) => one.id)).toEqual([6]);
+    expect(after(list, { type: 'state.removed', turn: 6, seq: 9, states: [31, 32] }).map((one) => one.id)).toEqual([7]);
+  });
+
+  it('finds after a gap what was dropped in it, and keeps what is older, unsent or came meanwhile', () => {
+    const [old, dropped, stays, came] = [3, 7, 6, 9].map((id) => fromServer(turn({ id, client_id: `c-${id}` })));
+    const unsent = written('c-x', 'not yet sent', NOW, {});
+    const before = [old!, stays!, dropped!, unsent];
+    const left = (all: boolean) => present([...before, came!], before, [turn({ id: 5 }), turn({ id: 6 })], all).map((one) => one.id);
+    expect(left(false)).toEqual([3, 6, null, 9]);
+    expect(left(true)).toEqual([6, null, 9]);
+    expect(present(before, before, [], false)).toEqual(before);
+    expect(present(before, before, [], true)).toEqual([unsent]);
+  });
+
+  it('says that a turn was not remembered, and takes it back once it was', () => {
+    const error = { code: 'model_lost', message: 'The model didn’t answer.', action: 'It is tried again.' };
+    const row = { id: 31, pending: true } as never;
+    const refined = { type: 'memory.refined' as const, turn: 7, seq: 9, state: row, tree: row, facts: [], records: [], revisions: [], pending: 1 };
+    const [failed] = after([fromServer(turn({ status: 'answered', state: 31 }))], { ...refined, error });
+    expect(failed).toMatchObject({ status: 'answered', refined_at: null, error });
+    expect(after([failed!], { ...refined, seq: 10, error: null })[0]).toMatchObject({ status: 'refined', refined_at: NOW, error: null });
+  });
+
   it('stays in the order in which turns were sent, unsent ones last', () => {
     const list = merge([written('c-9', 'not yet sent', NOW, {})], [turn({ id: 8, client_id: 'c-8' }), turn({ id: 7 })]);
     expect(list.map((one) => one.id)).toEqual([7, 8, null]);
+  });
+});
+
+describe('an edited turn', () => {
+  const original = fromServer(turn({ status: 'refined', state: 31, text: 'The sink stays\nunder the window', answer: 'Then the drain stays.' }));
+
+  it('says what it was edited from, and whether the text is another', () => {
+    expect(editedFrom([original], 7, 'The sink moves')).toEqual({ turn: 7, state: 31, label: 'The sink stays', again: false });
+    expect(editedFrom([original], 7, original.text)?.again).toBe(true);
+    expect(editedFrom([original], 8, 'Hello')).toBeNull();
+    expect(editedFrom([original], undefined, 'Hello')).toBeNull();
+  });
+
+  it('is found from its original', () => {
+    const from = editedFrom([original], 7, 'x');
+    const edits = [written('c-8', 'x', NOW, { edit_of: 7 }, from), written('c-9', 'y', NOW, { edit_of: 7 }, from)];
+    expect(editsOf([original, ...edits]).get(7)).toEqual(edits);
+    expect(editsOf([original]).size).toBe(0);
   });
 });

@@ -16,6 +16,7 @@ const KEYS: [string, string][] = [
   ['[ ]', 'Previous and next turn in time'],
   ['f', 'Fit the whole forest'],
   ['c', 'Go to the message field'],
+  ['e', 'Edit the selected turn, else the last one'],
   ['1 2 3 4', 'Why here, State, Evidence, Health'],
   ['Esc', 'Close, or let go of the selection. In the message field: stop the answer'],
   ['?', 'This help'],

@@ -29,6 +29,11 @@ export function installKeys(store: Store<AppState>, actions: Actions, live: Live
       case '?': actions.dialog('help'); return true;
       case 'f': actions.fit(); return true;
       case 'c': live.area?.focus(); return true;
+      case 'e': {
+        const turn = state.turns.find((one) => one.id !== null && one.id === state.inspectedTurn && one.state !== null) ?? state.turns.findLast((one) => one.state !== null);
+        if (turn) actions.edit(turn);
+        return turn !== undefined;
+      }
       case '[':
       case ']': {
         const id = inTime(state, event.key === '[' ? -1 : 1);
