@@ -1188,6 +1188,8 @@ export interface components {
             text: string;
             /** Format: date-time */
             time: string;
+            /** @description The model that answers or answered, `offline` without one; null: given, or nobody yet. */
+            answered_by: string | null;
             decision: components["schemas"]["TraceDecision"] | null;
             context: components["schemas"]["Context"] | null;
             timings: {

@@ -261,6 +261,7 @@ class Trace(Shape):
     position = maybe()
     text = s.CharField()
     time = s.DateTimeField()
+    answered_by = s.CharField(allow_null=True, help_text="The model that answers or answered, `offline` without one; null: given, or nobody yet.")
     decision = TraceDecision(allow_null=True)
     context = Context(allow_null=True)
     timings = s.DictField(child=s.FloatField(allow_null=True))

@@ -144,6 +144,7 @@ def trace_json(turn: Turn) -> Json:
         "position": state.position if state else None,
         "text": state.user_text if state else turn.text,
         "time": iso(turn.sent_at),
+        "answered_by": turn.answered_by or None,
         "decision": _trace_decision(decision, state) if decision else None,
         "context": _trace_context(context) if context else None,
         "timings": turn.timings,

@@ -37,6 +37,7 @@ def test_the_committed_document_is_up_to_date(tmp_path):
 
 ANSWERS = [
     ("me/", "/api/me/"),
+    ("model/", "/api/model/"),
     ("forests/", "/api/forests/"),
     ("forests/{forest.pk}/", "/api/forests/{forest}/"),
     ("forests/{forest.pk}/turns/", "/api/forests/{forest}/turns/"),

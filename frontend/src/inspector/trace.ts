@@ -27,7 +27,7 @@ export function liveTrace(turn: ChatTurn, state: AppState): Trace | null {
   }));
   const { method, parent, root, probability, unsure } = turn.decision;
   return {
-    turn: turn.id as number, position: null, text: turn.text, time: turn.sent_at,
+    turn: turn.id as number, position: null, text: turn.text, time: turn.sent_at, answered_by: null,
     decision: { method, chosen: parent, root, probability, margin: 0, unsure, threshold: 0, why: placeWords(state, turn.decision), corrected_by: null, parts: [], candidates },
     context: null, timings: {}, tokens: { input: 0, output: 0, cost: null, stages: {}, notes: [] },
   };
@@ -117,6 +117,8 @@ const METHODS: Record<string, string> = {
   corrected: 'Placed by you.',
 };
 
+const byWhom = (model: string | null): string => (model === null ? '' : model === 'offline' ? 'offline ' : `by ${model} `);
+
 function facts(trace: Trace): string[] {
   const { timings, decision, tokens } = trace;
   const places = decision?.candidates.length ?? 0;
@@ -124,7 +126,7 @@ function facts(trace: Trace): string[] {
   const list: (string | false)[] = [
     typeof timings.localize_ms === 'number' && `Placed in ${duration(timings.localize_ms)}`,
     typeof timings.first_delta_ms === 'number' && `First word after ${duration(timings.first_delta_ms)}`,
-    typeof timings.answer_ms === 'number' && `Answered in ${duration(timings.answer_ms)}`,
+    typeof timings.answer_ms === 'number' && `Answered ${byWhom(trace.answered_by)}in ${duration(timings.answer_ms)}`,
     typeof timings.commit_ms === 'number' && `Kept in ${duration(timings.commit_ms)}`,
     typeof timings.refine_ms === 'number' && `Remembered in ${duration(timings.refine_ms)}`,
     places > MOST_SHOWN && `${MOST_SHOWN} of ${places} places shown`,

@@ -1,6 +1,7 @@
 /** The models behind the site: who does what, and for the staff the form that connects one. */
 
 import { html, nothing, type TemplateResult } from 'lit-html';
+import { ref } from 'lit-html/directives/ref.js';
 import type { Actions } from '../actions';
 import { icon } from '../icons';
 import { frame } from '../shell/frame';
@@ -11,6 +12,9 @@ import { checkWords, knownWords, nameOf, ROLE_WORDS, testedWords, tookWords } fr
 
 const QUICK = 6;
 
+/** What just came of a test is in view, with the buttons below it. */
+const intoView = (element: Element | undefined) => element && requestAnimationFrame(() => element.scrollIntoView({ block: 'nearest' }));
+
 function roleView(role: ModelRole, known: Models, zone: string): TemplateResult {
   const answers = known.roles.find((one) => one.role === 'answer');
   const same = role.role === 'extract' && !role.local && role.model === answers?.model;
@@ -20,10 +24,10 @@ function roleView(role: ModelRole, known: Models, zone: string): TemplateResult 
 }
 
 const troubleNote = ({ message, action }: Trouble): TemplateResult =>
-  html`<div class="note clay" role="alert" data-testid="models-trouble">${icon('warn', 18)}<p><b>${message}</b> ${action ?? ''}</p></div>`;
+  html`<div class="note clay" role="alert" data-testid="models-trouble" ${ref(intoView)}>${icon('warn', 18)}<p><b>${message}</b> ${action ?? ''}</p></div>`;
 
 function testView(test: ModelTest, several: boolean): TemplateResult {
-  return html`<div class="test" data-testid="test-${test.role}" data-works=${test.works}>
+  return html`<div class="test" data-testid="test-${test.role}" data-works=${test.works} ${ref(intoView)}>
     ${several ? html`<h4 dir="auto">${testedWords(test)}</h4>` : nothing}
     <ul>${test.checks.map((check) => html`<li class=${check.error ? 'failed' : ''} data-check=${check.check}>${icon(check.error ? 'close' : 'check', 15)}<span>${checkWords(check)}</span><span class="second">${tookWords(check)}</span></li>`)}</ul>
     ${test.error ? html`<div class="note clay" role="alert">${icon('warn', 18)}<p><b>${test.error['message']}</b> ${test.error['action'] ?? ''}</p></div>` : nothing}</div>`;
@@ -51,7 +55,7 @@ function addressField(known: Models, fixed: boolean, actions: Actions): Template
       placeholder="http://127.0.0.1:11434/v1" .value=${known.connection.base_url ?? ''} @input=${() => actions.models.changed('server')}>
     ${fixed
       ? nothing
-      : html`<div class="quick" role="group" aria-label="Usual addresses">${SUGGESTIONS.map(([name, address]) =>
+      : html`<div class="quick" role="group" aria-label="Usual servers">${SUGGESTIONS.map(([name, address]) =>
           html`<button type="button" class="chip" title=${address} @click=${(event: Event) => fill(formOf(event), 'base_url', address)}>${name}</button>`)}</div>`}`;
 }
 
@@ -101,11 +105,11 @@ function form(known: Models, state: AppState, actions: Actions): TemplateResult 
     ${fixed
       ? html`<div class="note plain" data-testid="fixed">${icon('pin', 18)}<p><b>Set by the environment of the server.</b> To connect a model here, take OPENAI_BASE_URL out of it and start the server again.</p></div>`
       : html`<h3>${known.connection.source === 'page' ? 'Connected here' : 'Connect a model'}</h3>
-          <p class="second">Any server that speaks as OpenAI’s does. It answers for everyone on this site, and is sent what a turn needs of their memory.</p>`}
+          <p class="second">Any server with an OpenAI-compatible API. It answers for everyone on this site, and is sent what a turn needs of their memory.</p>`}
     ${addressField(known, fixed, actions)}
     ${keyField(known, models, fixed, actions)}
     ${modelFields(known, models, fixed, actions, typed)}
-    <div class="tests" aria-live="polite" data-testid="tests">
+    <div class="tests" role="status" data-testid="tests">
       ${models.doing === 'test' ? html`<p class="second waiting">Asking the server. A local model may have to be loaded first.</p>` : nothing}
       ${looked ? nothing : models.tests.map((test) => testView(test, models.tests.length > 1))}
       ${models.trouble ? troubleNote(models.trouble) : nothing}

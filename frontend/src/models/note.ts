@@ -10,7 +10,7 @@ const isOffline = (state: AppState): boolean => state.me?.model === 'offline';
 export function offlineNote(state: AppState, actions: Actions): TemplateResult | typeof nothing {
   if (!isOffline(state) || state.models.noteClosed) return nothing;
   return html`<div class="note sun line offline" role="note" data-testid="offline">${icon('info', 16)}
-    <p>Answers are made offline.<span class="roomy"> They quote what you said and compute dates and sums.</span>
+    <p>Answers are made offline<span class="roomy">: they quote what you said</span>.
       <button type="button" class="text-link" data-testid="connect-model" @click=${() => actions.models.open()}>${state.me?.is_staff ? 'Connect a model' : 'What that means'}</button></p>
     <button type="button" class="icon-button" aria-label="Dismiss" data-testid="offline-close" @click=${() => actions.models.closeNote()}>${icon('close', 15)}</button></div>`;
 }
