@@ -5,7 +5,9 @@ python -m tests.e2e.shots [NAME …]      only pictures whose name begins so
 
 from __future__ import annotations
 
+import json
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,9 +15,11 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from arborweb.home import PROJECT
 from tests.arborweb.site import fresh_home
+from tests.e2e.chats import EDITED, kept
 from tests.e2e.conftest import CHROMIUM, PHONE, WIDE, chromium
 from tests.e2e.stack import Stack
 from tests.e2e.visitor import Visitor, Watch
+from tests.llm.hostile import Answer, hostile_server, said, usage, whole
 
 FOLDER = PROJECT / "docs" / "screenshots"
 ASKED = ("What is the departure date of the Lyon exchange?", "What is our kitchen budget?")
@@ -45,6 +49,7 @@ def desk(visitor: Visitor, camera: Camera) -> int:
     """The pictures at 1440 × 900; the sample forest they are of."""
     page = visitor.page
     camera.take("first-visit")
+    bring(page, camera)
     page.get_by_test_id("sample").click()
     expect(page.get_by_test_id("counts")).to_contain_text("4 topics", timeout=120_000)
     visitor.ready()
@@ -68,6 +73,16 @@ def desk(visitor: Visitor, camera: Camera) -> int:
     return forest
 
 
+def bring(page: Page, camera: Camera) -> None:
+    """The import dialog with a file in it."""
+    page.get_by_test_id("import").click()
+    with tempfile.TemporaryDirectory() as folder:
+        page.get_by_test_id("import-file").set_input_files(kept(Path(folder), "conversations.json", EDITED))
+        expect(page.get_by_test_id("import-file-name")).to_be_visible()
+        camera.take("import")
+    page.keyboard.press("Escape")
+
+
 def pocket(visitor: Visitor, camera: Camera, forest: int) -> None:
     """The pictures at 390 × 844."""
     page = visitor.page
@@ -86,6 +101,23 @@ def pocket(visitor: Visitor, camera: Camera, forest: int) -> None:
     camera.take("phone-details")
 
 
+def models(visitor: Visitor, camera: Camera, forest: int) -> None:
+    """The models behind the site, one of them just tried. Last, since no other picture has a model connected."""
+    page = visitor.page
+    visitor.stack.rows("UPDATE auth_user SET is_staff = true RETURNING id")
+    with hostile_server() as server:
+        names = ("qwen3:8b", "llama3.2:3b", "gemma3:12b", "mistral-small:24b")
+        server.models = Answer([json.dumps({"data": [{"id": name, "max_model_len": 131_072} for name in names]})])
+        server.always = lambda body: said("ready", told=usage(9, 1)) if body.get("stream") else whole('{"shade": "teal", "count": 7}')
+        visitor.api("PUT", "model/connection/", {"base_url": server.url, "api_key": "none", "model": names[0], "extract_model": names[1]})
+        visitor.api("POST", "model/test/", {})
+        visitor.open(forest)
+        page.get_by_test_id("menu-model").click()
+        camera.take("picker")
+        page.get_by_role("menuitem", name="About the models…").click()
+        camera.take("models")
+
+
 def person(browser: Browser, stack: Stack, **look: object) -> Visitor:
     return Visitor(stack, browser.new_context(locale="en-GB", timezone_id="Europe/Vienna", **look), Watch())  # type: ignore[arg-type]
 
@@ -102,6 +134,7 @@ def run(wanted: list[str], report: Callable[[str], None] = print) -> None:
             forest = desk(visitor, Camera(visitor.page, FOLDER, wanted))
             phone = person(browser, stack, viewport=PHONE, has_touch=True, is_mobile=True, device_scale_factor=2, storage_state=visitor.context.storage_state())
             pocket(phone, Camera(phone.page, FOLDER, wanted), forest)
+            models(visitor, Camera(visitor.page, FOLDER, wanted), forest)
             for said in (*visitor.watch.complaints(), *phone.watch.complaints()):
                 report(f"The browser complained: {said}")
             browser.close()

@@ -9,10 +9,11 @@ from playwright.sync_api import expect
 from tests.arborweb.site import until
 from tests.e2e.chats import EDITED, EDITED_TREES, EDITED_TURNS, kept, lines
 from tests.e2e.stories import BREAD, KITCHEN
+from tests.e2e.test_safe_and_readable import findings
 from tests.e2e.visitor import PATIENCE
 
 # At the pace of localization this takes some seconds: time to look, to reload, to close the window.
-SLOW = 60
+SLOW = 40
 
 DROP = """
 async (element, [files, kinds]) => {
@@ -65,6 +66,7 @@ def test_the_first_visit_begins_with_an_import(visitor, dialog, tmp_path):
     expect(page.get_by_test_id("import-start")).to_be_disabled()
     choose(visitor, kept(tmp_path, "conversations.json", EDITED))
     expect(page.get_by_test_id("import-name")).to_have_value(re.compile("’s forest$"))
+    assert findings(page) == []
     start(visitor)
 
     done = page.get_by_test_id("import-done")
@@ -73,6 +75,7 @@ def test_the_first_visit_begins_with_an_import(visitor, dialog, tmp_path):
     expect(page.get_by_test_id("import-report")).to_contain_text(re.compile(r"Hidden messages\s*1"))
     page.get_by_test_id("import-lines").click()
     expect(done.get_by_role("listitem")).to_contain_text(["message s0 left out: hidden"])
+    assert findings(page) == []
     page.get_by_test_id("import-show").click()
     expect(dialog).to_have_count(0)
     expect(page.get_by_test_id("import-line")).to_have_count(0)
@@ -157,6 +160,8 @@ def test_a_running_import_is_seen_and_found_again(visitor, dialog, tmp_path):
     bar = working.get_by_role("progressbar")
     expect(working).to_contain_text(re.compile(rf"\d+ of {SLOW} turns"), timeout=PATIENCE)
     expect(bar).to_have_attribute("max", str(SLOW))
+    [job] = visitor.api("GET", f"jobs/?forest={forest}&status=open")["results"]
+    assert job["import"]["relocalize"] is True
     first = float(bar.get_attribute("value"))
     assert until(lambda: float(bar.get_attribute("value")) > first)
 
@@ -270,7 +275,9 @@ def test_an_export_comes_back_equal_in_a_new_forest(visitor, dialog, tmp_path):
     page.get_by_test_id("import-into-new").click()
     page.wait_for_url(re.compile(rf"/forests/(?!{other}/)\d+/"))
     expect(page.get_by_test_id("import-done")).to_contain_text("4 turns came in.", timeout=PATIENCE)
-    assert texts(visitor, forest_of(visitor)) == {one["user"]: next((p["user"] for p in (*BREAD, *KITCHEN) if p["id"] == one.get("parent")), None) for one in (*BREAD, *KITCHEN)}
+    assert texts(visitor, forest_of(visitor)) == {
+        one["user"]: next((p["user"] for p in (*BREAD, *KITCHEN) if p["id"] == one.get("parent")), None) for one in (*BREAD, *KITCHEN)
+    }
 
 
 def many(count, start=0):
@@ -295,7 +302,7 @@ def view_of(visitor):
         "draft": visitor.message.input_value(),
         "scroll": page.get_by_test_id("turns").evaluate("box => Math.round(box.scrollTop)"),
         "top": page.get_by_test_id("turns").evaluate(
-            "box => [...box.querySelectorAll('[data-testid=bubble]')].find((b) => b.getBoundingClientRect().bottom > box.getBoundingClientRect().top).textContent"
+            "box => [...box.querySelectorAll('[data-testid=bubble]')].find((b) => b.getBoundingClientRect().bottom > box.offsetTop).textContent"
         ),
     }
 
