@@ -51,7 +51,7 @@ function fill(form: HTMLFormElement, name: string, value: string): void {
 
 function addressField(known: Models, fixed: boolean, actions: Actions): TemplateResult {
   return html`<label for="base-url">Address</label>
-    <input class="field" id="base-url" name="base_url" type="url" inputmode="url" spellcheck="false" autocomplete="off" autocapitalize="off" maxlength="500" required ?disabled=${fixed}
+    <input id="base-url" name="base_url" type="url" inputmode="url" spellcheck="false" autocomplete="off" autocapitalize="off" maxlength="500" required ?disabled=${fixed}
       placeholder="http://127.0.0.1:11434/v1" .value=${known.connection.base_url ?? ''} @input=${() => actions.models.changed('server')}>
     ${fixed
       ? nothing
@@ -62,7 +62,7 @@ function addressField(known: Models, fixed: boolean, actions: Actions): Template
 function keyField(known: Models, { forgetKey }: ModelsState, fixed: boolean, actions: Actions): TemplateResult {
   const kept = known.connection.has_key && !forgetKey;
   return html`<label for="api-key">Key</label>
-    <div class="with-button"><input class="field" id="api-key" name="api_key" type="password" autocomplete="off" maxlength="4096" ?disabled=${fixed} aria-describedby="key-hint"
+    <div class="with-button"><input id="api-key" name="api_key" type="password" autocomplete="off" maxlength="4096" ?disabled=${fixed} aria-describedby="key-hint"
         placeholder=${kept ? 'A key is kept' : 'None is needed for most local servers'} @input=${() => actions.models.changed('model')}>
       ${kept && !fixed ? html`<button type="button" class="button small" data-testid="forget-key" @click=${() => actions.models.forgetKey()}>Forget it</button>` : nothing}</div>
     <p id="key-hint" class="second">${kept && !fixed ? 'The kept key is used for this address only, and never shown.' : forgetKey ? 'The kept key goes when you press Use.' : nothing}</p>`;
@@ -70,7 +70,7 @@ function keyField(known: Models, { forgetKey }: ModelsState, fixed: boolean, act
 
 function modelFields(known: Models, { found, doing }: ModelsState, fixed: boolean, actions: Actions, typed: (event: Event) => Typed): TemplateResult {
   const field = (id: string, name: 'model' | 'extract_model', placeholder: string) =>
-    html`<input class="field" id=${id} name=${name} type="text" list="models-found" spellcheck="false" autocomplete="off" autocapitalize="off" maxlength="200" ?disabled=${fixed}
+    html`<input id=${id} name=${name} type="text" list="models-found" spellcheck="false" autocomplete="off" autocapitalize="off" maxlength="200" ?disabled=${fixed}
       placeholder=${placeholder} .value=${known.connection[name]} @input=${() => actions.models.changed('model')}>`;
   return html`<label for="answer-model">Answers</label>
     <div class="with-button">${field('answer-model', 'model', found.length ? 'Choose one' : 'Name of a model')}
