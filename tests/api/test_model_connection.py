@@ -141,6 +141,16 @@ def test_a_key_never_goes_to_another_address(as_staff, server, file):
     assert key() == ""
 
 
+def test_a_server_that_leads_elsewhere_takes_no_key_along(as_staff, server):
+    with hostile_server() as elsewhere:
+        elsewhere.always, elsewhere.models = good, server.models
+        server.models = Answer(status=307, headers={"Location": f"{elsewhere.url}/models"})
+        server.always = Answer(status=307, headers={"Location": f"{elsewhere.url}/chat/completions"})
+        as_staff.ask("post", "model/test/", {"base_url": server.url, "api_key": KEY, "model": "large"})
+        assert server.lists and server.requests and elsewhere.lists
+        assert all(KEY not in str(request.headers) for request in [*elsewhere.lists, *elsewhere.requests])
+
+
 def test_the_key_of_the_environment_goes_nowhere_else_either(as_staff, server, settings):
     settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = OTHER, KEY
     as_staff.ask("post", "model/test/", {"base_url": server.url, "model": "large"})

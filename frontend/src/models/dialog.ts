@@ -63,7 +63,7 @@ function keyField(known: Models, { forgetKey }: ModelsState, fixed: boolean, act
   const kept = known.connection.has_key && !forgetKey;
   return html`<label for="api-key">Key</label>
     <div class="with-button"><input id="api-key" name="api_key" type="password" autocomplete="off" maxlength="4096" ?disabled=${fixed} aria-describedby="key-hint"
-        placeholder=${kept ? 'A key is kept' : 'None is needed for most local servers'} @input=${() => actions.models.changed('model')}>
+        placeholder=${fixed ? (kept ? 'Set, and shown to nobody' : 'None is set') : kept ? 'A key is kept' : 'None is needed for most local servers'} @input=${() => actions.models.changed('model')}>
       ${kept && !fixed ? html`<button type="button" class="button small" data-testid="forget-key" @click=${() => actions.models.forgetKey()}>Forget it</button>` : nothing}</div>
     <p id="key-hint" class="second">${kept && !fixed ? 'The kept key is used for this address only, and never shown.' : forgetKey ? 'The kept key goes when you press Use.' : nothing}</p>`;
 }
