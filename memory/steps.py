@@ -99,10 +99,11 @@ def localize_turn(turn: Turn) -> Place:
     """Localize a turn, or follow its sender's word, and keep the decision for the page."""
     forest = Forest.objects.get(pk=turn.forest_id)
     place = localize_text(forest, turn.text, turn.sent_at)
+    edited = turn.edited_from_id is not None
     if turn.asked_new_root:
-        place = given(place, None)
+        place = given(place, None, edited=edited)
     elif turn.asked_parent_id is not None:
-        place = given(place, InteractionState.objects.in_forest(forest).get(pk=turn.asked_parent_id))
+        place = given(place, InteractionState.objects.in_forest(forest).get(pk=turn.asked_parent_id), edited=edited)
     with transaction.atomic():
         write.lock(turn.forest_id)
         write.save_decision(turn, place.decision)
@@ -110,10 +111,10 @@ def localize_turn(turn: Turn) -> Place:
     return place
 
 
-def given(place: Place, parent: InteractionState | None) -> Place:
+def given(place: Place, parent: InteractionState | None, *, edited: bool = False) -> Place:
     """The place its sender chose; what localization would have done stays readable beside it."""
     state = read.interactions(parent.forest_id, [parent.pk])[parent.pk] if parent is not None else None
-    chosen = localize.given(state)
+    chosen = localize.given(state, edited=edited)
     others = [candidate for candidate in place.decision.candidates if candidate.state != chosen.parent]
     return replace(place, decision=replace(chosen, candidates=[*chosen.candidates, *others]))
 

@@ -20,6 +20,8 @@ export interface Actions {
   editOriginal(): void;
   cancelEdit(): void;
   sendEdit(): void;
+  /** Drop a broken turn and write its text anew. */
+  rewrite(turn: ChatTurn): void;
   /** The same text once more, beside the first one. */
   askAgain(turn: ChatTurn): void;
   /** Show a turn in the chat, and its state in the forest. */

@@ -119,13 +119,16 @@ def _with(recall: Recall, then: Sequence[Recalled]) -> Recall:
     return replace(recall, recalled=[*recall.recalled, *(found for found in then if found.interaction.id not in known)]) if then else recall
 
 
-def given(parent: Interaction | None) -> Decision:
-    """The decision when the sender said where the turn goes (None: to a new root)."""
+def given(parent: Interaction | None, *, edited: bool = False) -> Decision:
+    """The decision when the sender said where the turn goes (None: to a new root), or edited another turn, beside which it then goes."""
     tree = _tree(parent) if parent else ""
     candidate = Candidate(
         parent.id if parent else None, parent.root if parent else None, _label(parent) if parent else "A new topic", tree, False, 0.0, 1.0, {}
     )
-    why = f"You chose {_place(candidate)}." if parent else "You chose to begin a new topic."
+    if edited:
+        why = f"You edited an earlier turn, so it goes beside that one, under {_place(candidate)}." if parent else "You edited the beginning of a topic."
+    else:
+        why = f"You chose {_place(candidate)}." if parent else "You chose to begin a new topic."
     return Decision("given", candidate.state, candidate.root, 1.0, 1.0, 0.0, False, why, [candidate])
 
 

@@ -147,6 +147,7 @@ class TestAnswered:
         assert edited.branch_id != oven.branch_id, "a branch of its own"
         assert (other.parent_id, other.root_id) == (None, other.pk)
         assert below.parent_id == oven.pk
+        assert (await in_thread(lambda: edited.turn.decision.why)).startswith("You edited an earlier turn")
         assert edited.position == 4, "at the end of the timeline"
 
 

@@ -18,6 +18,7 @@ from tests.arborweb.site import fresh_home
 from tests.e2e.chats import EDITED, kept
 from tests.e2e.conftest import CHROMIUM, PHONE, WIDE, chromium
 from tests.e2e.stack import Stack
+from tests.e2e.stories import BREAD, CODE, KITCHEN
 from tests.e2e.visitor import Visitor, Watch
 from tests.llm.hostile import Answer, hostile_server, said, usage, whole
 
@@ -70,6 +71,7 @@ def desk(visitor: Visitor, camera: Camera) -> int:
     page.get_by_test_id("drawing-tree").click()
     page.get_by_test_id("fit").click()
     camera.take("tree")
+    writing(visitor, camera)
     return forest
 
 
@@ -81,6 +83,26 @@ def bring(page: Page, camera: Camera) -> None:
         expect(page.get_by_test_id("import-file-name")).to_be_visible()
         camera.take("import")
     page.keyboard.press("Escape")
+
+
+def writing(visitor: Visitor, camera: Camera) -> None:
+    """A turn being edited, its branch beside it, and code."""
+    if not camera.wants("editing") and not camera.wants("code"):
+        return
+    page = visitor.page
+    visitor.open(visitor.plant(*KITCHEN, *CODE, *BREAD, name="Workshop"))
+    sink = visitor.turn(KITCHEN[1]["user"])
+    sink.hover()
+    sink.get_by_test_id("edit").click()
+    page.get_by_test_id("edit-text").fill("The sink moves to the long wall. The window stays free.")
+    camera.take("editing")
+    page.get_by_test_id("edit-send").click()
+    expect(page.get_by_test_id("turn").last).to_have_attribute("data-status", "refined", timeout=30_000)
+    code = page.get_by_test_id("turn").filter(has=page.locator(".code"))
+    page.get_by_test_id("tab-state").click()
+    code.get_by_test_id("crumb").get_by_role("button").first.click()
+    code.evaluate("(turn) => turn.scrollIntoView()")
+    camera.take("code")
 
 
 def pocket(visitor: Visitor, camera: Camera, forest: int) -> None:

@@ -59,6 +59,6 @@ CODE = [
         "assistant": "Round up, then add one for waste:\n\n```python\nfrom math import ceil\n\n\ndef boards(width: float, board: float = 19.5) -> int:\n"
         '    """How many boards a worktop of `width` centimetres takes."""\n'
         f'    # one more for waste\n    return ceil(width / board) + 1\n\n\nprint(boards(304), "boards")\n{LONG_LINE}\n```\n\nIt prints:\n\n'
-        "```\n17 boards\n```",
+        "```\n17 boards\n```\n\nMore in [the manual](https://boards.example/count).",
     },
 ]

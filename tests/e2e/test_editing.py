@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.stories import ASK_PACKING, CODE, KITCHEN, LONG_LINE, PACKING
+from tests.e2e.test_safe_and_readable import findings
 from tests.e2e.visitor import ANSWERED, PATIENCE
 
 SINK = "The sink stays under the window."
@@ -152,10 +153,15 @@ def test_code_is_in_colour_and_can_be_read(visitor, scheme):
     assert min(part["contrast"] for part in parts) >= 4.5, sorted((part["contrast"], part["kind"]) for part in parts)
     assert plain.locator("span").count() == 0, "no language, no colour"
 
+    # The sanitizer comes last and leaves what is needed: links lead away in a tab of their own, code takes the focus.
+    link = page.get_by_test_id("answer").get_by_role("link", name="the manual")
+    assert [link.get_attribute(name) for name in ("href", "target", "rel")] == ["https://boards.example/count", "_blank", "noopener noreferrer nofollow"]
+
     # A long line scrolls inside, by keyboard too; the page doesn't.
     pre = page.get_by_test_id("answer").locator("pre").first
     assert pre.evaluate("(pre) => pre.scrollWidth > pre.clientWidth + 100")
     assert page.get_by_test_id("turns").evaluate("(turns) => turns.scrollWidth <= turns.clientWidth")
+    assert pre.get_attribute("tabindex") == "0"
     pre.focus()
     for _ in range(5):
         page.keyboard.press("ArrowRight")
@@ -183,6 +189,26 @@ def test_copying_code_copies_it_and_says_so(visitor):
     visitor.turns.first.get_by_test_id("copy").click()
     expect(visitor.page.get_by_test_id("toast")).to_have_text("The answer is copied.")
     assert visitor.page.evaluate("window.copiedText").startswith("Round up, then add one for waste:")
+
+
+def test_a_stopped_turn_is_written_anew(visitor):
+    forest = stopped(visitor)
+    visitor.message.fill("Something begun meanwhile")
+    visitor.turn(ASK_PACKING).get_by_test_id("rewrite").click()
+    expect(visitor.turn(ASK_PACKING)).to_have_count(0)
+    expect(visitor.message).to_be_focused()
+    expect(visitor.message).to_have_value(f"Something begun meanwhile\n\n{ASK_PACKING}")
+    assert len(visitor.api("GET", f"forests/{forest}/turns/")["results"]) == 1
+
+
+def test_no_serious_finding_of_the_accessibility_scan(visitor):
+    visitor.open(visitor.plant(*KITCHEN, *CODE))
+    edit(visitor, SINK).fill(MOVED)
+    found = findings(visitor.page)
+    visitor.page.get_by_test_id("edit-send").click()
+    expect(visitor.turn(MOVED)).to_have_attribute("data-status", ANSWERED, timeout=PATIENCE)
+    visitor.turn(SINK).hover()
+    assert found + findings(visitor.page) == []
 
 
 def other_tab(visitor):

@@ -22,7 +22,8 @@ def findings(page) -> list[str]:
     found = []
     for scheme, what in (("light", None), ("dark", "color-contrast")):
         page.emulate_media(color_scheme=scheme)
-        page.wait_for_timeout(350)  # colours under way to another don't count
+        page.wait_for_timeout(350)  # colours under way to another don't count, however long a busy machine takes over them
+        page.wait_for_function("() => document.getAnimations().every((one) => !(one instanceof CSSTransition) || one.playState !== 'running')")
         result = page.evaluate("(rule) => axe.run(document, {resultTypes: ['violations'], ...(rule && {runOnly: [rule]})})", what)
         assert result["passes"], "the scan looked at the page"
         found += [

@@ -132,6 +132,14 @@ def test_a_given_place_is_sure() -> None:
     assert localize.given(None).parent is None
 
 
+def test_an_edited_turn_says_that_it_goes_beside_its_original() -> None:
+    assert (
+        localize.given(HOOD, edited=True).why
+        == "You edited an earlier turn, so it goes beside that one, under Kitchen, Which extractor hood fits under the beam."
+    )
+    assert localize.given(None, edited=True).why == "You edited the beginning of a topic."
+
+
 def test_the_papers_sum_is_there_as_a_baseline() -> None:
     assert additive_score(5.0, 3, 0.5, None) == pytest.approx(5.0 + 2.0 + 0.5)
     assert additive_score(5.0, 0, 2.0, 0.9) == pytest.approx(5.0 + 1.0 + 7.2)

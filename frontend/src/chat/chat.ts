@@ -101,6 +101,7 @@ function broken(turn: ChatTurn, actions: Actions): TemplateResult {
     <div><p><b>${turn.error?.message || BROKEN_WORDS[turn.status]}</b> ${turn.error?.action ?? ''}</p>
       <div class="note-actions">
         <button type="button" class="button small" data-testid="retry" @click=${() => actions.retry(turn)}>${icon('retry', 15)}Try again</button>
+        <button type="button" class="button small" data-testid="rewrite" @click=${() => actions.rewrite(turn)}>${icon('edit', 15)}Edit</button>
         ${turn.id !== null && turn.partial ? html`<button type="button" class="button small" data-testid="keep" @click=${() => actions.keep(turn.id as number)}>Keep the part</button>` : nothing}
         <button type="button" class="button small" data-testid="drop" @click=${() => actions.drop(turn)}>Drop</button>
       </div></div></div>`;

@@ -8,7 +8,7 @@ import { keepEdit, readEdit, readOpenEdit } from './draft';
 import { hindrance } from './editor';
 import type { ChatTurn } from './turns';
 
-export type EditingActions = Pick<Actions, 'edit' | 'editDraft' | 'editOriginal' | 'cancelEdit' | 'sendEdit' | 'askAgain' | 'reveal' | 'showText'>;
+export type EditingActions = Pick<Actions, 'edit' | 'editDraft' | 'editOriginal' | 'cancelEdit' | 'sendEdit' | 'rewrite' | 'askAgain' | 'reveal' | 'showText'>;
 
 /** Pages of earlier turns that are fetched to find one. */
 const FURTHEST = 40;
@@ -70,6 +70,20 @@ export function createEditing(store: Store<AppState>, live: Live): EditingAction
       store.set({ editing: null, notice: null });
       live.conversation.send(editing.text.trim(), { edit_of: editing.turn });
       live.area?.focus({ preventScroll: true });
+    },
+    async rewrite(turn) {
+      await live.conversation?.drop(turn);
+      if (store.get().turns.some((one) => one.client_id === turn.client_id)) return; // it could not be dropped, and the page says why
+      const original = turn.edited_from && turnOf(turn.edited_from.turn);
+      if (original) {
+        keepEdit(forest(), turn.edited_from!.turn, turn.text, true);
+        return open(original);
+      }
+      const { area } = live;
+      if (!area) return;
+      area.value = [area.value.trimEnd(), turn.text].filter(Boolean).join('\n\n');
+      area.dispatchEvent(new Event('input', { bubbles: true }));
+      area.focus();
     },
     askAgain(turn) {
       if (turn.id === null || turn.state === null) return;

@@ -55,6 +55,8 @@ function purify(html: string): string {
       'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'table', 'thead', 'tbody', 'tr', 'th', 'td', 'div', 'span', 'button'],
     ALLOWED_ATTR: ['href', 'target', 'rel', 'class', 'type', 'data-copy', 'tabindex', 'start'],
     ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|#)/i,
+    // Without this the values of these are held to be addresses, and fall.
+    ADD_URI_SAFE_ATTR: ['target', 'rel', 'type', 'tabindex', 'start'],
   });
 }
 
