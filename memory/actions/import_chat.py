@@ -311,4 +311,4 @@ class _Run:
             state = steps.commit(turn, place, given.assistant, generator="")
         self.asked[given.question] = state.parent_id
         self.counts["new"] += 1
-        drain(forest.pk)  # the next one is localized by what this one taught
+        drain(forest.pk, amid_import=True)  # the next one is localized by what this one taught

@@ -26,9 +26,10 @@ OF_THE_TURN = ("structured_invalid", "only_reasoning", "empty_answer", "prompt_t
 QUIET_SECONDS = 60.0
 
 
-def drain(forest_id: int, *, tell: bool = True) -> int:
+def drain(forest_id: int, *, tell: bool = True, amid_import: bool = False) -> int:
     """Refine every waiting state of the forest, earliest first; returns how many. Does nothing while another worker holds the lease:
-    that one goes on until nothing waits. `tell` False spares the messages to watching pages (histories replayed by a command)."""
+    that one goes on until nothing waits. `tell` False spares the messages to watching pages (histories replayed by a command);
+    `amid_import` only those about imported states: the import tells of them when it ends."""
     forest = Forest.objects.filter(pk=forest_id).first()
     if forest is None or not steps.fits(forest):
         return 0  # it waits until it is re-embedded: its turns are read raw, or refused with what to do
@@ -40,7 +41,7 @@ def drain(forest_id: int, *, tell: bool = True) -> int:
     pulse = threading.Thread(target=_keep_alive, args=(forest_id, token, stop), daemon=True)
     pulse.start()
     try:
-        done, positions = _refine_all(forest_id, token, tell)
+        done, positions = _refine_all(forest_id, token, tell, amid_import)
     except store.LeaseLostError:
         log.info("forest %s: another worker took over", forest_id)
         return 0
@@ -49,7 +50,7 @@ def drain(forest_id: int, *, tell: bool = True) -> int:
         pulse.join()
         store.release(forest_id, token)
     # A state that arrived between the last look and the release found the lease taken and went away: look once more.
-    return done + (drain(forest_id, tell=tell) if _next(forest_id, positions) is not None else 0)
+    return done + (drain(forest_id, tell=tell, amid_import=amid_import) if _next(forest_id, positions) is not None else 0)
 
 
 def _keep_alive(forest_id: int, token: int, stop: threading.Event) -> None:
@@ -64,7 +65,7 @@ def _keep_alive(forest_id: int, token: int, stop: threading.Event) -> None:
         connections.close_all()
 
 
-def _refine_all(forest_id: int, token: int, tell: bool) -> tuple[int, dict[bool, int]]:
+def _refine_all(forest_id: int, token: int, tell: bool, amid_import: bool) -> tuple[int, dict[bool, int]]:
     """How many were refined, and the positions looked at last, of imported states and of others."""
     done, positions, told, quiet = 0, {False: 0, True: 0}, time.monotonic(), 0
     while (found := _next(forest_id, positions)) is not None:
@@ -91,7 +92,7 @@ def _refine_all(forest_id: int, token: int, tell: bool) -> tuple[int, dict[bool,
                 if tell and not imported:
                     transaction.on_commit(partial(_tell, forest_id, state_id, applied))
         done += applied is not None
-        quiet += tell and imported
+        quiet += tell and imported and not amid_import
         if quiet and time.monotonic() - told > QUIET_SECONDS:
             _tell_of_all(forest_id)
             told, quiet = time.monotonic(), 0

@@ -209,6 +209,14 @@ def test_refining_is_quiet_and_what_is_said_now_comes_first(forest, said, monkey
     assert not InteractionState.objects.filter(refined_at=None).exists()
 
 
+def test_turns_that_find_their_own_place_are_told_of_once(forest, said, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        job = take_in(forest, POTS, BREAD, relocalize=True)
+    assert (job.done, job.total) == (5, 5)
+    assert not InteractionState.objects.filter(refined_at=None).exists(), "each is refined before the next is localized"
+    assert said == [("forest.changed", "import")]
+
+
 def test_the_active_state_of_a_forest_in_use_stays(forest):
     from memory.actions.observe import observe_one
 
