@@ -280,17 +280,23 @@ def test_an_export_comes_back_equal_in_a_new_forest(visitor, dialog, tmp_path):
     }
 
 
-def many(count, start=0):
-    """So many turns in one conversation, as `observe/` takes them."""
+def bring(visitor, forest, content):
+    """An import that this page knows nothing of; waits until it is done."""
+    job = visitor.api("POST", f"forests/{forest}/import/", content)["id"]
+    assert until(lambda: visitor.api("GET", f"jobs/{job}/")["status"] == "done", PATIENCE / 1000)
+
+
+def many(count, name="m"):
+    """So many turns in one conversation, as lines of an import."""
     return [
         {
-            "id": f"m{number}",
-            **({"new_root": True} if number == start else {"parent": f"m{number - 1}"}),
+            "id": f"{name}{number}",
+            "parent": f"{name}{number - 1}" if number else None,
             "time": f"2026-02-{1 + number // 60:02d}T08:{number % 60:02d}:00+01:00",
             "user": f"Entry {number} of the log book",
             "assistant": f"Written down as entry {number}, with its date and the weather of that day.",
         }
-        for number in range(start, start + count)
+        for number in range(count)
     ]
 
 
@@ -309,7 +315,9 @@ def view_of(visitor):
 
 def test_a_forest_that_changes_as_a_whole_keeps_the_view(visitor):
     page = visitor.page
-    forest = visitor.plant(*many(40))
+    forest = visitor.plant(name="Log book")
+    bring(visitor, forest, many(40))
+    visitor.wait_until_refined(forest)
     visitor.open(forest)
     states = list(visitor.parents(forest))
     visitor.message.fill("Half a thought")
@@ -319,7 +327,7 @@ def test_a_forest_that_changes_as_a_whole_keeps_the_view(visitor):
     before = view_of(visitor)
     assert (before["selected"], before["draft"], before["scroll"]) == (str(states[8]), "Half a thought", 900)
 
-    visitor.api("POST", f"forests/{forest}/import/", EDITED)
+    bring(visitor, forest, EDITED)
     expect(page.get_by_test_id("counts")).to_contain_text(f"{40 + EDITED_TURNS} states", timeout=PATIENCE)
     expect(visitor.turns).to_have_count(40 + EDITED_TURNS)
     assert view_of(visitor) == before, "few turns: they stand below, unseen"
@@ -327,7 +335,7 @@ def test_a_forest_that_changes_as_a_whole_keeps_the_view(visitor):
     expect(page.get_by_test_id("lag")).to_have_text("Memory is up to date", timeout=PATIENCE)
     assert view_of(visitor) == before
 
-    visitor.api("POST", f"forests/{forest}/import/", [{**one, "id": f"x{one['id']}", "parent": None} for one in many(70)])
+    bring(visitor, forest, many(70, name="n"))
     expect(page.get_by_test_id("counts")).to_contain_text(f"{110 + EDITED_TURNS} states", timeout=PATIENCE)
     newer = page.get_by_test_id("newer")
     expect(newer).to_be_visible()
@@ -358,7 +366,7 @@ def test_what_changed_while_the_line_was_down_is_there_when_it_is_back(visitor):
     refuse.append(True)
     lines_open[-1].close(code=1011)
     expect(page.get_by_test_id("reconnecting")).to_be_visible()
-    visitor.api("POST", f"forests/{forest}/import/", EDITED)
+    bring(visitor, forest, EDITED)
     visitor.wait_until_refined(forest)
     refuse.clear()
     expect(page.get_by_test_id("reconnecting")).to_have_count(0, timeout=PATIENCE)
