@@ -42,13 +42,12 @@ def reads(body: dict[str, Any]) -> Answer:
             "attribute": attribute,
             "value": value,
             "replaces": int(known[1]) if known and attribute == "budget" else 0,
-            "attribute_tag": "2.1",
         }
         for sign, (text, subject, attribute, value) in FACTS.items()
         if said and sign in said[1]
     ]
-    invented = {"fact": "The user owns a boat called Zora.", "subject": "boat", "attribute": "name", "value": "Zora", "replaces": 99, "attribute_tag": "5.0"}
-    found = {"reasoning": "", "summary": "", "entities": [], "progress": "", "facts": [*facts, invented], "states": [], "events": [], "artifacts": []}
+    invented = {"fact": "The user owns a boat called Zora.", "subject": "boat", "attribute": "name", "value": "Zora", "replaces": 99}
+    found = {"reasoning": "", "summary": "", "entities": [], "facts": [*facts, invented], "states": [], "events": [], "artifacts": []}
     return whole(json.dumps(found), told=usage(600, 80))
 
 
@@ -97,9 +96,7 @@ def test_read_again_it_adds_what_is_new_and_takes_back_nothing(ines, server):
     refine_again(state, ines)
     refine.drain(forest.pk)
     assert learned(forest) == before
-    server.always = whole(
-        json.dumps({"reasoning": "", "summary": "", "entities": [], "progress": "", "facts": [], "states": [], "events": [], "artifacts": []})
-    )
+    server.always = whole(json.dumps({"reasoning": "", "summary": "", "entities": [], "facts": [], "states": [], "events": [], "artifacts": []}))
     refine_again(state, ines)
     refine.drain(forest.pk)
     assert learned(forest) == before

@@ -11,7 +11,7 @@ from memory.engine.extract.facts import Fact
 from memory.engine.forest import Extraction, Interaction, Proposal
 
 # Part of every refined state: a state refined under another version may be refined again (W3).
-EXTRACTORS = "rules-1"
+EXTRACTORS = "rules-2"
 
 _MARKS = re.compile(r"[*_`#>“”\"]+")
 

@@ -1,7 +1,8 @@
 """A conversation whose facts are known beforehand, taken through the whole app with a real model, and what of it ended up in memory.
 
-`planted.json` is ours: 30 turns over three interleaved matters, what each must teach, and questions for the end. Turns are answered as in a web process
-and refined as in the worker; only the queue between the two is left out.
+The scripts are ours: 30 turns over three interleaved matters, what each must teach, and questions for the end. Prompts and checks are developed on
+`planted_b.json`; `planted.json` is only run to report. Turns are answered as in a web process and refined as in the worker; only the queue between
+the two is left out.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from memory.actions.send_turn import send_turn
 from memory.models import EVIDENCE_MODELS, ContextTrace, EvidenceRow, Forest, InteractionState, Turn
 from memory.threads import in_thread
 
-FILE = Path(__file__).parent / "planted.json"
+HERE = Path(__file__).parent
+SCRIPTS = {"a": HERE / "planted.json", "b": HERE / "planted_b.json"}
 ANSWER_SECONDS = 300.0
 Told = Callable[[str], None]
 
@@ -52,15 +54,16 @@ class Outcome:
     dropped: Counter[str] = field(default_factory=Counter)
 
 
-def script() -> dict[str, Any]:
-    """The scripted conversation."""
-    loaded: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+def script(name: str = "a") -> dict[str, Any]:
+    """A scripted conversation: “a” to report, “b” to develop on."""
+    loaded: dict[str, Any] = json.loads(SCRIPTS[name].read_text(encoding="utf-8"))
     return loaded
 
 
-def run(forest: Forest, *, turns: int | None = None, questions: bool = True, stream: bool = True, tell: Told = lambda line: None) -> Outcome:
-    """Take the conversation through the app. `stream` False: the scripted answers are given and only the reading is the model's."""
-    given = script()
+def run(
+    forest: Forest, given: Mapping[str, Any], *, turns: int | None = None, questions: bool = True, stream: bool = True, tell: Told = lambda line: None
+) -> Outcome:
+    """Take a script through the app. `stream` False: the scripted answers are given and only the reading is the model's."""
     chosen = given["turns"][:turns]
     outcome = Outcome(turns=len(chosen), planted=sum(len(turn["planted"]) for turn in chosen))
     asyncio.run(_talk(forest, chosen, outcome, stream, tell))

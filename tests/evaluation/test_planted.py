@@ -31,8 +31,8 @@ def reads_right(body: dict[str, Any]) -> Answer:
     facts = []
     for one in turn["planted"] if turn else []:
         sentence = next(sentence for sentence in sentences(turn["user"]) if all(word in sentence for word in one["says"]))
-        facts.append({"fact": sentence, "subject": "user", "attribute": one["name"], "value": one["says"][-1], "replaces": 0, "attribute_tag": "1.0"})
-    found = {"reasoning": "", "summary": "", "entities": [], "progress": "", "facts": facts, "states": [], "events": [], "artifacts": []}
+        facts.append({"fact": sentence, "subject": "user", "attribute": one["name"], "value": one["says"][-1], "replaces": 0})
+    found = {"reasoning": "", "summary": "", "entities": [], "facts": facts, "states": [], "events": [], "artifacts": []}
     return whole(json.dumps(found), told=usage(700, 100))
 
 
@@ -45,7 +45,7 @@ def test_the_script_is_what_it_says():
 
 
 def test_by_rule_nothing_unsupported_is_stored(forest):
-    outcome = planted.run(forest, stream=False, questions=False)
+    outcome = planted.run(forest, SCRIPT, stream=False, questions=False)
     assert (outcome.turns, outcome.failed, outcome.unsupported) == (30, [], [])
     assert len(outcome.stored) + len(outcome.missed) == outcome.planted
 
@@ -55,8 +55,8 @@ def test_a_model_that_reads_right_loses_little_to_the_checks(forest, settings, m
     with hostile_server() as server:
         settings.OPENAI_BASE_URL, settings.OPENAI_MODEL, settings.EXTRACTION = server.url, "m", "one-call"
         server.always = reads_right
-        outcome = planted.run(forest, stream=False, questions=False)
+        outcome = planted.run(forest, SCRIPT, stream=False, questions=False)
     assert outcome.unsupported == [] and outcome.failed == []
     assert len(outcome.stored) >= 0.9 * outcome.planted, outcome.missed
     assert outcome.wrong_status == []
-    assert AtomicFact.objects.in_forest(forest).get(value="21,500").status == "current"
+    assert AtomicFact.objects.in_forest(forest).get(value="€21,500").status == "current"

@@ -23,8 +23,8 @@ AT = datetime(2026, 11, 9, 8, 0, tzinfo=UTC)
 BUDGET = Interaction(2, 2, 1, 1, 1, 1, AT, "The kitchen budget is €21,500 now.", "Noted: €21,500.", topic="Kitchen")
 BEFORE = [Interaction(1, 1, None, 1, 1, 0, AT, "The kitchen budget is €18,000.", "Noted.", topic="Kitchen")]
 OLD = Evidence("fact", 7, "The kitchen budget is €18,000.", "kitchen|budget", "kitchen", "€18,000", True, "2.1", (), "", (1,), 1, None, AT, None, "current")
-FACT = {"fact": "The kitchen budget is €21,500.", "subject": "kitchen", "attribute": "budget", "value": "€21,500", "replaces": 1, "attribute_tag": "2.1"}
-NODE = {"reasoning": "A new budget.", "summary": "The kitchen budget is now €21,500.", "entities": ["€21,500"], "progress": "The budget was raised to €21,500."}
+FACT = {"fact": "The kitchen budget is €21,500.", "subject": "kitchen", "attribute": "budget", "value": "€21,500", "replaces": 1}
+NODE = {"reasoning": "A new budget.", "summary": "The kitchen budget is now €21,500.", "entities": ["€21,500"]}
 EMPTY: dict[str, Any] = {"facts": [], "states": [], "events": [], "artifacts": []}
 
 
@@ -49,9 +49,9 @@ def test_one_call_reads_everything_and_says_how(hostile: Hostile, client: Endpoi
     hostile.script(whole(answer(facts=[FACT]), told=usage(700, 90)))
     got = read(client)
     [fact] = got.proposals
-    assert (fact.slot, fact.value, fact.made_by) == ("kitchen|budget", "€21,500", "model")
+    assert (fact.slot, fact.value, fact.made_by) == ("kitchen|budget", "€21,500", "rule")  # read by both
     assert got.node_summary == NODE["summary"]
-    assert got.path_summary == "Topic: Kitchen | Progress: The budget was raised to €21,500."
+    assert got.path_summary == "Topic: Kitchen | Progress: The kitchen budget is €18,000; The kitchen budget is now €21,500"
     report = dict(got.report)
     assert (report["mode"], report["model"], report["calls"], report["input_tokens"], report["output_tokens"]) == ("one-call", "m", 1, 700, 90)
     assert (report["kept"], report["dropped"], report["offered"]) == ({"fact": 1}, {}, 1)

@@ -1,4 +1,4 @@
-"""A model's reading of a turn, checked part by part: what holds becomes the turn's extraction, what doesn't is dropped and counted by reason."""
+"""A model's reading of a turn, checked part by part: what holds joins what the rules read, the rest is dropped and counted by reason."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from memory.engine import commit, terms
-from memory.engine.extract import artifacts, check_facts, check_records, language, summary, support, tags
+from memory.engine.extract import artifacts, check_facts, check_records, language, summary, support, tags, union
 from memory.engine.extract.check_facts import MODEL, Report, Turn, words
 from memory.engine.forest import Extraction, Interaction, Proposal
 from memory.engine.text import excerpt, one_line
 
 # Raise it whenever the checks change: part of the version a state is refined by.
-VERSION = "checks-1"
+VERSION = "checks-2"
 MAX_ARTIFACTS, MAX_ENTITIES, MAX_SUMMARY_WORDS = 8, 16, 50
 MAX_ITEM, MAX_ITEM_EVIDENCE = 120, 80
 ARTIFACT_TYPES = ("recommendation", "list_item", "link", "generated_text", "recipe", "step", "title", "other")
@@ -27,6 +27,7 @@ def checked(answer: Mapping[str, Any], turn: Turn, path: Sequence[Interaction], 
     found += check_facts.propose(_rows(answer, "facts"), turn, report)
     found += check_records.states(_rows(answer, "states"), turn, report)
     found += check_records.events(_rows(answer, "events"), turn, report)
+    found = union.united(found, [proposal for proposal in ruled.proposals if proposal.kind != "artifact"], turn, report)
     found += _artifacts(_rows(answer, "artifacts"), turn, [proposal for proposal in ruled.proposals if proposal.kind == "artifact"], report)
     for proposal in found:
         report.kept[proposal.kind] += 1
@@ -35,7 +36,7 @@ def checked(answer: Mapping[str, Any], turn: Turn, path: Sequence[Interaction], 
         node_summary=node,
         entities=_entities(answer.get("entities"), ruled.entities, interaction),
         keywords=ruled.keywords,
-        path_summary=_path_summary(str(answer.get("progress") or ""), ruled, turn, path, node, report),
+        path_summary=summary.path_summary(ruled.topic or turn.topic, path, node),
         topic=ruled.topic,
         topic_variants=ruled.topic_variants,
         proposals=tuple(found),
@@ -108,7 +109,7 @@ def _artifact(item: str, kind: str, topic: str, ordinal: Any, turn: Turn) -> Pro
     )
 
 
-# --- Node and path -----------------------------------------------------------------------------------------------------------
+# --- Node --------------------------------------------------------------------------------------------------------------------
 
 
 def _summary(text: str, turn: Turn, path: Sequence[Interaction], report: Report) -> str:
@@ -120,16 +121,6 @@ def _summary(text: str, turn: Turn, path: Sequence[Interaction], report: Report)
         report.drop("summary", "a name or number nobody said")
         return ""
     return line
-
-
-def _path_summary(progress: str, ruled: Extraction, turn: Turn, path: Sequence[Interaction], node: str, report: Report) -> str:
-    line = " ".join(one_line(re.sub(r"^\W*(?:topic:.*?\|\s*)?progress:\s*", "", progress, flags=re.IGNORECASE)).split()[:MAX_SUMMARY_WORDS])
-    topic = ruled.topic or turn.topic
-    if line and topic and _grounded(line, [turn.interaction, *path], [topic]):
-        return f"Topic: {topic} | Progress: {line}"
-    if line:
-        report.drop("progress", "a name or number nobody said")
-    return summary.path_summary(topic, path, node)
 
 
 def _grounded(line: str, interactions: Sequence[Interaction], more: Iterable[str]) -> bool:

@@ -23,7 +23,6 @@ from memory.engine.text import one_line
 
 MAX_FACTS = 8
 MAX_WORDS, MAX_VALUE, MAX_EVIDENCE = 45, 120, 240
-TAGS = ("1.0", "2.1", "2.2", "2.3", "2.4", "2.5", "2.6", "2.7", "2.8", "3.1", "3.2", "3.3", "4.0", "5.0")
 MODEL = "model"
 
 _LEANING = re.compile(r"^(?:it|its|this|that|these|those|they|their|he|his|she|her|there)\b", re.IGNORECASE)
@@ -118,12 +117,12 @@ def propose(rows: Iterable[Mapping[str, Any]], turn: Turn, report: Report) -> li
 
 def _fact(row: Mapping[str, Any], turn: Turn, report: Report) -> Proposal | None:
     text, value = words(row, "fact"), words(row, "value", 200)
-    clause = source(text, value, words(row, "evidence_text"), turn)
+    clause = source(text, value, "", turn)
     reason = why_not(text, value, clause, turn)
     if reason or clause is None:
         report.drop("fact", reason)
         return None
-    value = _as_said(value, clause, turn, report)
+    text, value = _as_said(text, value, clause, turn, report)
     wording = _wording(text, value, clause, turn, report)
     if not wording:
         report.drop("fact", "words nobody said")
@@ -131,7 +130,6 @@ def _fact(row: Mapping[str, Any], turn: Turn, report: Report) -> Proposal | None
     slotted = _slotted(row, value, wording, clause, turn, report) if value else None
     dated = slotted is not None and slotted.type in ("date", "time") and "going to" not in clause.text
     slot = slotted.slot if slotted else ""
-    given = words(row, "attribute_tag", 4)
     return Proposal(
         kind="fact",
         text=wording,
@@ -139,7 +137,7 @@ def _fact(row: Mapping[str, Any], turn: Turn, report: Report) -> Proposal | None
         subject=slotted.subject if slotted else "",
         value=value,
         asserted=clause.meant == "told" or (dated and clause.meant == "planned"),
-        attribute_tag=(slotted.tag if slotted and slotted.tag else "") or (given if given in TAGS else tags.tag(wording, slot)),
+        attribute_tag=(slotted.tag if slotted and slotted.tag else "") or tags.tag(wording, slot),
         entities=tuple(terms.entity_spans(wording)),
         evidence=facts.quote(turn.interaction.user, clause.text, MAX_EVIDENCE),
         event_time=facts.since(clause.text, turn.interaction.time, turn.zone),
@@ -185,12 +183,18 @@ def _iso(value: str) -> bool:
     return bool(_ISO.fullmatch(value.strip()))
 
 
-def _as_said(value: str, clause: Clause, turn: Turn, report: Report) -> str:
-    """A date that the model wrote in its own way goes back to how the user said it: what day that was is worked out in code (R2)."""
-    if not _iso(value) or support.has_value(value, turn.backing.text):
-        return value
-    report.changed["date as said"] += 1
-    return next(iter(values.find_all(clause.text, "date")), "")
+def _as_said(text: str, value: str, clause: Clause, turn: Turn, report: Report) -> tuple[str, str]:
+    """Sentence and value with their dates as the user wrote them: what day that was is worked out in code (R2)."""
+    said = values.find_all(clause.text, "date")
+    given = (text, value)
+    if _iso(value) and not support.has_value(value, turn.backing.text):
+        value = next(iter(said), "")
+    for written in values.find_all(f"{text}; {value}", "date"):
+        own = next((date for date in said if set(terms.terms(date)) == set(terms.terms(written))), written)
+        text, value = text.replace(written, own), value.replace(written, own)
+    if (text, value) != given:
+        report.changed["date as said"] += 1
+    return text, value
 
 
 def _wording(text: str, value: str, clause: Clause, turn: Turn, report: Report) -> str:

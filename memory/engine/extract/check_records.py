@@ -19,7 +19,6 @@ from memory.engine.forest import Proposal
 
 MAX_EVENTS, MAX_STATES = 8, 6
 MAX_VALUE, MAX_EVIDENCE, MAX_WORDS = 180, 80, 45
-EVENT_TYPES = ("purchase", "exercise", "travel", "media", "cooking", "social", "work", "home", "health", "other")
 
 # Canonical keys (ARBORMEM §4) as they are said, and whether one value only can hold.
 KEYS: dict[str, tuple[str, bool]] = {
@@ -151,8 +150,7 @@ def _same(one: Proposal, other: Proposal) -> bool:
 
 def _event(row: Mapping[str, Any], turn: Turn, report: Report) -> Proposal | None:
     action, thing = words(row, "action", 60), words(row, "object", 200)
-    evidence = words(row, "evidence_text")
-    clause = source(f"{action} {thing}", "", evidence, turn)
+    clause = source(f"{action} {thing}", "", words(row, "date_text"), turn)
     reason = why_not(f"{action} {thing}", "", clause, turn) or _event_reason(action, thing, clause)
     if reason or clause is None:
         report.drop("event", reason)
@@ -166,11 +164,10 @@ def _event(row: Mapping[str, Any], turn: Turn, report: Report) -> Proposal | Non
     quantity, unit = _amount(row, clause, report)
     if exact is not None and exact.fields["quantity"] is not None:
         quantity, unit = exact.fields["quantity"], exact.fields["unit"]
-    happened, day, phrase = _when(row, clause, turn, report)
+    happened, day, phrase = _when(row, clause, turn)
     plan = clause.meant != "told" or (happened is not None and day is not None and happened > turn.interaction.time)
     negated = support.negated(sentence)
     infinitive = _infinitive(action)
-    kind = words(row, "event_type", 40)
     head = (thing or unit).split()[-1:] or [""]
     text = language.third_person(sentence) if language.english(sentence) else language.finish(sentence)
     return Proposal(
@@ -184,7 +181,7 @@ def _event(row: Mapping[str, Any], turn: Turn, report: Report) -> Proposal | Non
         evidence=clause.text[:MAX_EVIDENCE],
         event_time=happened,
         fields={
-            "event_type": kind if kind in EVENT_TYPES else str(exact.fields["event_type"]) if exact else "other",
+            "event_type": str(exact.fields["event_type"]) if exact else ruled.type_of(infinitive),
             "object": thing[:200],
             "quantity": quantity,
             "unit": unit[:40],
@@ -243,8 +240,8 @@ def _amount(row: Mapping[str, Any], clause: Clause, report: Report) -> tuple[Dec
     return quantity, unit if unit and not set(terms.terms(unit)) - set(terms.terms(clause.text)) else ""
 
 
-def _when(row: Mapping[str, Any], clause: Clause, turn: Turn, report: Report) -> tuple[datetime | None, date | None, str]:
-    """When an act took or takes place, from the user's words, the turn's time and zone. The model's own date is compared and otherwise let be (R2)."""
+def _when(row: Mapping[str, Any], clause: Clause, turn: Turn) -> tuple[datetime | None, date | None, str]:
+    """When an act took or takes place, from the user's words, the turn's time and zone (R2)."""
     at, zone = turn.interaction.time, turn.zone
     ahead = ruled.upcoming(clause.text, at, zone) if clause.meant != "told" else None
     window = next((window for window in cues.windows(clause.text, at, zone) if window.start <= at), None) if ahead is None else None
@@ -253,10 +250,4 @@ def _when(row: Mapping[str, Any], clause: Clause, turn: Turn, report: Report) ->
         day = ahead.astimezone(ZoneInfo(zone)).date()
     elif window is not None and window.end - window.start <= timedelta(hours=25):
         day = window.start.astimezone(ZoneInfo(zone)).date()
-    claimed = words(row, "normalized_date", 40)[:10]
-    if claimed and claimed.lower() not in ("null", "none"):
-        if day is None:
-            report.drop("date", "no day was said")
-        elif claimed != day.isoformat():
-            report.changed["date worked out in code"] += 1
     return ahead or (window.start if window else None), day, window.phrase if window else words(row, "date_text", 80) if ahead else ""

@@ -303,6 +303,11 @@ def canonical(words: Iterable[str]) -> set[str]:
     return {stem(_VERBS[word][0]) for word in words if word in _VERBS}
 
 
+def type_of(infinitive: str) -> str:
+    """The type of an act, “other” where none is known."""
+    return _VERBS.get(infinitive, ("", "other"))[1]
+
+
 def is_action(term: str) -> bool:
     """Whether a stem is that of an act events are kept under."""
     return term in _ACTIONS

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memory.engine import cues, terms
-from memory.engine.extract import language, slots, tags
+from memory.engine.extract import language, slots, tags, telling
 from memory.engine.extract.slots import Setting, Slotted
 from memory.engine.forest import Interaction, Proposal
 
@@ -126,8 +126,8 @@ def _read_clause(clause: str, setting: Setting) -> Fact | None:
     if slotted is not None:
         return Fact(clause, slotted.text, asserted, slotted)
     sentence = language.strip_lead(clause)
-    if language.DECIDING.match(sentence):
-        return None  # a value whose slot nobody named
+    if language.DECIDING.match(sentence) or telling.meant(clause) not in telling.TELLING:
+        return None  # a value whose slot nobody named, or only talk
     return Fact(clause, language.third_person(_with_subject(sentence)), asserted, None) if _worth_keeping(sentence, mood) else None
 
 

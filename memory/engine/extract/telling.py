@@ -95,6 +95,36 @@ _ABOUT_TALK = re.compile(
 
 # “I'm loving this”, “it makes sense to me”: of what was said before, nothing one could come back to.
 _POINTS = re.compile(r"\b(?:this|that|it|them|those|these|idea|clue|sense|point|question|way)\b(?!\s+(?:is|was|will)\b)", re.IGNORECASE)
+# “Sometimes I feel like …”, “I laughed out loud”, “I have no words”: how one takes what was said, whatever word opens it.
+_TAKES = re.compile(
+    r"^(?:(?:now|sometimes|honestly|okay|so|oh|right now)\s+)?(?:i|we)(?:'m|'ve|'ll| am)?\s+(?:(?:just|really|almost|actually|still)\s+)*(?:"
+    r"laugh(?:ed|ing)?|smil(?:e|ed|ing)|giggl\w+|chuckl\w+|feel like|follow(?:\s+(?:so far|you|that|this|along)|$)|all ears|speechless|curious|intrigued|"
+    r"amazed|"
+    r"have no (?:words|clue|idea|doubt)|leave it (?:there|here|at that)|take your word|sleep on it|get back to you|skip (?:it|this|that))\b",
+    re.IGNORECASE,
+)
+# Of life or people in general, or of the talk itself: nothing about anybody's own world.
+_GENERAL = re.compile(r"^(?:life|time|people|everyone|everybody|nobody|things|nature|the (?:world|weather|internet|future))\b", re.IGNORECASE)
+_TALK_ITSELF = re.compile(
+    r"^(?:the|your|this|that)\s+(?:\w+\s+){0,2}(?:answer|reply|response|explanation|version|draft|attempt|tone|style|wording|phrasing|joke|example|"
+    r"suggestion|ending|conclusion|introduction|(?:opening|middle|first|second|last|closing)\s+(?:part|line|sentence|paragraph|point|half))\s+(?:still\s+)?"
+    r"(?:is|are|was|were|reads?|sounds?|looks?|seems?|feels?|works?|helps?|makes?)\b",
+    re.IGNORECASE,
+)
+_PHRASE = re.compile(
+    r"^(?:(?:fine|okay|ok|good) (?:by|with) me|(?:n?either|both|any) (?:is|are|of them is|would be) (?:fine|ok|okay|good)|fingers crossed|dear|here we go)\b",
+    re.IGNORECASE,
+)
+_OWN = re.compile(r"\b(?:my|our)\s+(?!liking|opinion|view|mind|taste|day|god|goodness)[a-z]", re.IGNORECASE)
+# “Just as I feared”, “Makes perfect sense to me”, “That reminds me of …”: no subject, or only what was said before.
+_FRAGMENT = re.compile(
+    r"^(?:(?:just |exactly )?(?:as|like|what|how)\s|(?:makes?|sounds?|looks?|feels?|reads?|seems?|works?)\s|(?:that|this)\s+\w+|too (?:many|much|little|few)\s|"
+    r"much obliged|done\b|(?:happy|merry)\s|\w+ first\b|not\s|almost\b|i guess$)",
+    re.IGNORECASE,
+)
+_COUNTERFACTUAL = re.compile(r"\bif (?:i|we|only|it|everything|you) (?:had|were|was|could|won)\b|\bif \w+ were no object\b", re.IGNORECASE)
+# “Quiz me on …”: a bare verb and whom it is done for.
+_FOR_ME = re.compile(r"^(?:please\s+)?(?P<verb>[a-z]+)\s+(?:up\s+)?(?:me|us)\b|^(?:sum up|recap|rephrase|reword|paraphrase|simplify)\b", re.IGNORECASE)
 _CURIOUS = re.compile(
     r"\b(?:like|love|want|need|curious|eager|dying)\s+to\s+(?:know|see|hear|learn|understand|ask|talk|discuss|find out)\b|\bwant you to\b", re.IGNORECASE
 )
@@ -105,15 +135,22 @@ def _english(clause: str) -> Meant:
     if mood in ("asked", "requested"):
         return "asked" if mood == "asked" else "requested"
     bare = language.strip_lead(clause).rstrip(" .!")
-    if _CURIOUS.search(bare):
+    if _CURIOUS.search(bare) or _asks_for(bare):
         return "requested"
     exact = any(values.find_all(bare, kind) for kind in _EXACT_KINDS)
+    if _COUNTERFACTUAL.search(bare) or _PHRASE.search(bare) or (not exact and _only_talk(bare)):
+        return "nothing"
     if language.DECIDING.match(bare):
         settled = exact or (bool(_SETTLED.search(bare)) and not _ABOUT_TALK.search(bare))
         return "told" if settled else "requested"
     if (_COURTESY.search(bare) or _COURTESY.match(clause) or _REACTION.match(bare)) and not (exact and _VERB.search(bare)) and not _says_more(bare):
         return "nothing"
     content = terms.content_terms(bare)
+    named = exact or bool(_OWN.search(bare) or terms.entity_spans(bare[:1].lower() + bare[1:]))
+    if not named and (mood == "supposed" or _FRAGMENT.match(bare)):
+        return "nothing"
+    if bare.lower().startswith("let's "):
+        return "requested"
     person, does = bool(_PERSON.search(bare)), bool(_VERB.search(bare) or _THING_DOES.match(bare)) or any(map(language.past_verb, bare.split()))
     opening = bare.split()[0] if bare.split() else ""
     elided = language.past_verb(opening) and len(bare.split()) > 2 and (exact or bool(terms.entity_spans(bare)) or "yesterday" in bare.lower())
@@ -128,6 +165,20 @@ def _english(clause: str) -> Meant:
     if not said or (_POINTS.search(bare) and len(content) <= 2 and not exact and not terms.entity_spans(bare)):
         return "nothing"
     return "told" if mood == "stated" else "planned" if mood == "planned" else "supposed"
+
+
+_NO_VERB = frozenset("between to for with of like unlike besides beside near behind above below around from about only just all both".split())
+
+
+def _asks_for(bare: str) -> bool:
+    match = _FOR_ME.match(bare)
+    verb = ((match["verb"] if match else "") or "").lower()
+    return match is not None and verb not in _NO_VERB and not language.past_verb(verb)
+
+
+def _only_talk(bare: str) -> bool:
+    general = (_GENERAL.match(bare) or _TALK_ITSELF.match(bare)) and not terms.entity_spans(bare[1:])
+    return bool(general or _TAKES.match(bare))
 
 
 _MORE = re.compile(
@@ -203,7 +254,7 @@ _REQUEST = re.compile(
     r"اكتب|اعطني|اشرح|ساعدني|ترجم|لخص|قل|اخبرني|אתה יכול|כתוב|תכתוב|תן|הסבר|תסביר|תרגם|תספר|תן לי|ספר|skriv|ge mig|forklara|visa)(?:\W|$)"
 )  # fmt: skip
 _REQUEST_DENSE = re.compile(
-    r"^请|^帮|^给我|帮我|告诉我|教我|^写|^列出|^翻译|^解释|^总结|^继续|^推荐|^比较|^改|ください|下さい|お願い|してほしい|てくれ|教えて|^続けて|書いて[。.]?$|して[。.]?$|해\s?줘|해\s?주세요|주세요|줘[.]?$|줄래|부탁|써줘|알려|"
+    r"^请|^帮|^(?:再|先|就|也)?给我|帮我|告诉我|教我|^写|^列出|^翻译|^解释|^总结|^继续|^推荐|^比较|^改|ください|下さい|お願い|してほしい|てくれ|教えて|^続けて|書いて[。.]?$|して[。.]?$|해\s?줘|해\s?주세요|주세요|줘[.]?$|줄래|부탁|써줘|알려|"
     r"लिखो|लिखिए|बताओ|बताइए|दीजिए|करो|करें"
 )
 _SELF = frozenset(
@@ -244,7 +295,7 @@ _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 def _elsewhere(clause: str) -> Meant:
     folded = " ".join(terms.fold(clause).split())
     words = [word for word in re.split(r"[^\w'-]+", folded) if word]
-    dense = len(_HAN.findall(clause))
+    dense = len(_HAN.findall(_POLITE_DENSE.sub("", clause)))
     digits = any(character.isdigit() for character in folded)
     if _ASKED.search(folded) or _ASKED.search(clause) or (words and words[0] in _ASKING_WORDS):
         return "asked"

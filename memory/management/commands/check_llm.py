@@ -1,9 +1,11 @@
-"""manage.py check_llm: a real model behind an endpoint, taken through a scripted conversation whose facts are known beforehand."""
+"""manage.py check_llm: a real model behind an endpoint, taken through a scripted conversation whose facts are known beforehand, or through turns that
+teach nothing."""
 
 from __future__ import annotations
 
 import argparse
 import uuid
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -12,7 +14,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from memory.actions.create_forest import create_forest
 from memory.actions.forget import delete_forest
-from memory.evaluation import measurements, planted
+from memory.evaluation import empty, measurements, planted
+from memory.evaluation.empty import Empty
 from memory.evaluation.planted import Outcome
 from memory.llm.extraction import MODES
 from memory.llm.interface import get_model
@@ -23,7 +26,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--mode", action="append", choices=MODES, help="how turns are read; may be repeated; default: one-call and separate")
+        parser.add_argument("--script", choices=planted.SCRIPTS, default="a", help="a: the one to report; b: the one prompts are developed on")
         parser.add_argument("--turns", type=int, help="only the first so many turns, without the questions")
+        parser.add_argument("--empty", action="store_true", help="turns that teach nothing instead of the conversation: what share is invented")
         parser.add_argument("--given", action="store_true", help="the scripted answers instead of streamed ones: only the reading is measured")
         parser.add_argument("--no-questions", action="store_true")
         parser.add_argument("--keep", action="store_true", help="don't delete the forests afterwards")
@@ -32,14 +37,19 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         if not settings.OPENAI_BASE_URL:
             raise CommandError("Set OPENAI_BASE_URL (and OPENAI_MODEL, OPENAI_API_KEY) to the model to check.")
+        if options["empty"]:
+            self._empty(options)
+            return
         owner, _ = get_user_model().objects.get_or_create(username="measurements", defaults={"is_active": False})
         rows: list[tuple[str, str]] = []
+        script = planted.script(options["script"])
         for mode in options["mode"] or ["one-call", "separate"]:
             settings.EXTRACTION = mode
-            forest = create_forest(owner, f"check {mode} {uuid.uuid4().hex[:8]}", time_zone=planted.script()["zone"])
+            forest = create_forest(owner, f"check {mode} {uuid.uuid4().hex[:8]}", time_zone=script["zone"])
             try:
                 outcome = planted.run(
                     forest,
+                    script,
                     turns=options["turns"],
                     questions=not options["no_questions"],
                     stream=not options["given"],
@@ -59,6 +69,26 @@ class Command(BaseCommand):
         if options["record"]:
             note = f"Model: {get_model().name}. 30 turns, three interleaved matters, facts listed beforehand (`memory/evaluation/planted.json`)."
             measurements.record("check-llm", rows, title="A real model, end to end", note=note, command="make check-llm")
+
+    def _empty(self, options: dict[str, Any]) -> None:
+        rows: list[tuple[str, str]] = []
+        for mode in options["mode"] or ["rules", "one-call"]:
+            settings.EXTRACTION = mode
+            found = empty.measure(partial(get_model().extract, path=[], zone="UTC", topic=""), empty.turns()[: options["turns"]], self.stdout.write)
+            rows += empty_figures(mode, found)
+        for what, figure in rows:
+            self.stdout.write(f"{what}: {figure}")
+        if options["record"]:
+            note = f"Model: {get_model().name}. Thanks, small talk, reactions, questions, requests (`memory/evaluation/empty_turns.json`)."
+            measurements.record("check-llm-empty", rows, title="Turns with nothing to remember", note=note, command="make check-llm ARGS=--empty")
+
+
+def empty_figures(mode: str, found: Empty) -> list[tuple[str, str]]:
+    """The rows of the table of empty turns, one mode."""
+    return [
+        (f"{mode}: turns of which something was invented", f"{len(found.invented)} of {found.turns} ({len(found.invented) / max(found.turns, 1):.1%})"),
+        (f"{mode}: turns the model was asked about, failed calls", f"{found.asked}, {found.failed}"),
+    ]
 
 
 def figures(mode: str, outcome: Outcome) -> list[tuple[str, str]]:
