@@ -150,6 +150,13 @@ def test_what_an_archive_hides_fails_in_the_job_and_says_so(visitor, tmp_path):
 
 def test_a_running_import_is_seen_and_found_again(visitor, dialog, tmp_path):
     page = visitor.page
+
+    def deaf(line):
+        """What the worker refines on the way isn't told of: the page must look by itself."""
+        server = line.connect_to_server()
+        server.on_message(lambda message: None if "forest.changed" in message else line.send(message))
+
+    page.route_web_socket(re.compile("/ws/forests/"), deaf)
     forest = visitor.plant(*BREAD)
     visitor.open(forest)
     open_dialog(visitor)
