@@ -70,7 +70,7 @@ def test_a_correction_replaces_what_it_cites_and_inventions_are_dropped_and_coun
     observe(forest, [{**line, "new_root": True} if line["id"] in ("k1", "k2") else {**line, "parent": "k1"} for line in KITCHEN])
     assert refine.drain(forest.pk) == 4
     old, new = AtomicFact.objects.in_forest(forest).get(value="€18,000"), AtomicFact.objects.in_forest(forest).get(value="€21,500")
-    assert (old.status, old.superseded_by_id, new.status, new.made_by) == ("superseded", new.pk, "current", "model")
+    assert (old.status, old.superseded_by_id, new.status, new.made_by) == ("superseded", new.pk, "current", "rule")
     assert Revision.objects.in_forest(forest).filter(old_item=old.pk, new_item=new.pk).count() == 1
     assert not AtomicFact.objects.in_forest(forest).filter(text__contains="Zora").exists()
     shown = present.state_json(new.state)["extraction"]

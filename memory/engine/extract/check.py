@@ -27,9 +27,10 @@ def checked(answer: Mapping[str, Any], turn: Turn, path: Sequence[Interaction], 
     found += check_facts.propose(_rows(answer, "facts"), turn, report)
     found += check_records.states(_rows(answer, "states"), turn, report)
     found += check_records.events(_rows(answer, "events"), turn, report)
-    found = union.united(found, [proposal for proposal in ruled.proposals if proposal.kind != "artifact"], turn, report)
-    found += _artifacts(_rows(answer, "artifacts"), turn, [proposal for proposal in ruled.proposals if proposal.kind == "artifact"], report)
-    for proposal in found:
+    proposals = (*ruled.proposals, *union.added(found, ruled.proposals, report))
+    listed = [proposal for proposal in ruled.proposals if proposal.kind == "artifact"]
+    proposals += tuple(_artifacts(_rows(answer, "artifacts"), turn, listed, report))
+    for proposal in proposals:
         report.kept[proposal.kind] += 1
     node = _summary(str(answer.get("summary") or ""), turn, path, report) or ruled.node_summary
     return Extraction(
@@ -39,7 +40,7 @@ def checked(answer: Mapping[str, Any], turn: Turn, path: Sequence[Interaction], 
         path_summary=summary.path_summary(ruled.topic or turn.topic, path, node),
         topic=ruled.topic,
         topic_variants=ruled.topic_variants,
-        proposals=tuple(found),
+        proposals=proposals,
     )
 
 
@@ -52,7 +53,7 @@ def _rows(answer: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
 
 
 def _artifacts(rows: Iterable[Mapping[str, Any]], turn: Turn, ruled: Sequence[Proposal], report: Report) -> list[Proposal]:
-    """Lists, links and code as the rules read them, word for word; beside them what else of the assistant's text the model points at."""
+    """What else of the assistant's text the model points at, beside the lists, links and code that the rules read word for word."""
     answer = language.said(turn.interaction.assistant)
     kept: list[Proposal] = []
     for row in rows:
@@ -69,7 +70,7 @@ def _artifacts(rows: Iterable[Mapping[str, Any]], turn: Turn, ruled: Sequence[Pr
             report.drop("artifact", "too many")
         else:
             kept.append(_artifact(item, kind, words(row, "topic", MAX_ITEM), row.get("ordinal"), turn))
-    return [*ruled, *kept]
+    return kept
 
 
 _TALK = re.compile(
