@@ -215,6 +215,14 @@ class StatesWindow(serializers.Serializer[Any]):
     after = serializers.IntegerField(required=False, default=0, min_value=0, max_value=MAX_ID, help_text="A position.")
 
 
+class JobsPage(serializers.Serializer[Any]):
+    limit = serializers.IntegerField(required=False, default=50, min_value=1, max_value=PAGE)
+    before = serializers.IntegerField(required=False, default=MAX_ID, min_value=1, max_value=MAX_ID, help_text="The cursor `next` of the newer page.")
+    forest = id_field(required=False)
+    kind = serializers.CharField(required=False, max_length=20)
+    status = serializers.ChoiceField(choices=[*Job.Status.values, "open"], required=False, help_text="`open`: waiting or running.")
+
+
 class ImportHow(serializers.Serializer[Any]):
     relocalize = serializers.BooleanField(required=False, default=False, help_text="Let every turn find its own place instead of keeping the one it had.")
 
@@ -225,14 +233,6 @@ class ImportFile(ImportHow):
 
 class Preview(serializers.Serializer[Any]):
     preview = serializers.BooleanField(required=False, default=False, help_text="1: what would change; nothing does.")
-class JobsPage(serializers.Serializer[Any]):
-    limit = serializers.IntegerField(required=False, default=50, min_value=1, max_value=PAGE)
-    before = serializers.IntegerField(required=False, default=MAX_ID, min_value=1, max_value=MAX_ID, help_text="The cursor `next` of the newer page.")
-    forest = id_field(required=False)
-    kind = serializers.CharField(required=False, max_length=20)
-    status = serializers.ChoiceField(choices=[*Job.Status.values, "open"], required=False, help_text="`open`: waiting or running.")
-
-
 
 
 class StateDeletion(Preview):
