@@ -75,6 +75,27 @@ def test_a_correction_takes_the_slot_of_what_it_cites():
     assert (only(extraction).slot, only(extraction).attribute_tag) == ("kitchen|budget", "2.1")
 
 
+@pytest.mark.parametrize(
+    ("summary", "kept"),
+    [
+        ("Tomas Berg is hired as the fitter.", True),
+        ("The kitchen budget is €18,000 and Tomas Berg is hired.", False),
+        ("An old sailing boat needs new paint, and Tomas Berg is hired.", False),
+    ],
+)
+def test_a_summary_is_of_its_turn_alone(summary, kept):
+    path = [said("The kitchen budget is €18,000. An old sailing boat needs new paint.", position=1)]
+    extraction, report = read("We hired Tomas Berg as the fitter.", {"summary": summary}, path=path, topic="Kitchen")
+    assert (extraction.node_summary == summary, report.dropped["summary: not of this turn"]) == (kept, not kept)
+
+
+def test_a_fact_that_is_no_sentence_becomes_the_users_own():
+    extraction, _ = read("She's called Marlene Two.", {"facts": [fact("Marlene Two.", "Marlene Two", "boat", "name")]}, topic="Boat")
+    assert not extraction.proposals
+    extraction, _ = read("The flat belongs to Ms Hoshino.", {"facts": [fact("Ms Hoshino.", "Hoshino", "flat", "owner")]}, topic="Flat")
+    assert [proposal.text for proposal in extraction.proposals] == ["The flat belongs to Ms Hoshino."]
+
+
 def test_paraphrases_are_kept_in_the_users_words():
     extraction, report = read("I moved to Lyon last week.", {"facts": [fact("The user relocated permanently to Lyon.", "Lyon")]})
     assert only(extraction).text == "The user moved to Lyon last week."
@@ -195,7 +216,7 @@ PORTO = "I live in Porto."
         ),
         (PORTO, "Try Café Piolho for lunch.", {"artifacts": [{"artifact_type": "secret", "item_text": "Try Café Piolho"}]}, "artifact: unknown type"),
         (PORTO, "Let me know if you like it.", {"artifacts": [{"artifact_type": "other", "item_text": "Let me know if you like it."}]}, "artifact: only talk"),
-        (PORTO, "", {"summary": "Marta lives in Oslo with 3 dogs."}, "summary: a name or number nobody said"),
+        (PORTO, "", {"summary": "Marta lives in Oslo with 3 dogs."}, "summary: not of this turn"),
     ],
 )
 def test_dropped_and_counted(user, assistant, answer, reason):

@@ -16,6 +16,7 @@ from memory.engine.text import excerpt, one_line
 VERSION = "checks-2"
 MAX_ARTIFACTS, MAX_ENTITIES, MAX_SUMMARY_WORDS = 8, 16, 50
 MAX_ITEM, MAX_ITEM_EVIDENCE = 120, 80
+MOST_UNSAID = 1 / 3  # of a summary's words: a paraphrase has some of its own
 ARTIFACT_TYPES = ("recommendation", "list_item", "link", "generated_text", "recipe", "step", "title", "other")
 
 
@@ -32,7 +33,7 @@ def checked(answer: Mapping[str, Any], turn: Turn, path: Sequence[Interaction], 
     proposals += tuple(_artifacts(_rows(answer, "artifacts"), turn, listed, report))
     for proposal in proposals:
         report.kept[proposal.kind] += 1
-    node = _summary(str(answer.get("summary") or ""), turn, path, report) or ruled.node_summary
+    node = _summary(str(answer.get("summary") or ""), turn, report) or ruled.node_summary
     return Extraction(
         node_summary=node,
         entities=_entities(answer.get("entities"), ruled.entities, interaction),
@@ -113,21 +114,18 @@ def _artifact(item: str, kind: str, topic: str, ordinal: Any, turn: Turn) -> Pro
 # --- Node --------------------------------------------------------------------------------------------------------------------
 
 
-def _summary(text: str, turn: Turn, path: Sequence[Interaction], report: Report) -> str:
-    """The model's summary when each of its names and numbers was said by either of the two; else nothing, and the rules write one."""
+def _summary(text: str, turn: Turn, report: Report) -> str:
+    """The model's summary when it is one of this turn alone; else nothing, and the rules write one. What an earlier turn said must not live on in it (D2)."""
     line = " ".join(one_line(text).split()[:MAX_SUMMARY_WORDS])
     if not line:
         return ""
-    if not _grounded(line, [turn.interaction, *path[-6:]], [turn.topic]):
-        report.drop("summary", "a name or number nobody said")
+    said = support.said(f"{turn.interaction.user} {turn.interaction.assistant}", [turn.topic])
+    content = " ".join(terms.content_terms(line))
+    names = " ".join(terms.entity_spans(line))
+    if support.unsaid_numbers(line, said) or support.unsaid_words(names, said) or len(support.unsaid_words(content, said)) > MOST_UNSAID * len(content.split()):
+        report.drop("summary", "not of this turn")
         return ""
     return line
-
-
-def _grounded(line: str, interactions: Sequence[Interaction], more: Iterable[str]) -> bool:
-    heard = support.said(" ".join(f"{one.user} {one.assistant} {one.node_summary}" for one in interactions), more)
-    spans = " ".join(terms.entity_spans(line))
-    return not support.unsaid_numbers(line, heard) and not support.unsaid_words(spans, heard)
 
 
 def _entities(given: Any, ruled: Sequence[str], interaction: Interaction) -> tuple[str, ...]:

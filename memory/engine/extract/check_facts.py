@@ -23,6 +23,7 @@ from memory.engine.text import one_line
 
 MAX_FACTS = 8
 MAX_WORDS, MAX_VALUE, MAX_EVIDENCE = 45, 120, 240
+FEWEST_WORDS = 3  # “85 guests.” is no sentence
 MODEL = "model"
 
 _LEANING = re.compile(r"^(?:it|its|this|that|these|those|they|their|he|his|she|her|there)\b", re.IGNORECASE)
@@ -200,7 +201,7 @@ def _as_said(text: str, value: str, clause: Clause, turn: Turn, report: Report) 
 def _wording(text: str, value: str, clause: Clause, turn: Turn, report: Report) -> str:
     """The model's sentence if every word of it is backed, else the user's clause in the third person, if that can stand alone; else nothing."""
     told = _third_person(text)
-    fits = len(told.split()) <= MAX_WORDS and not _LEANING.match(told)
+    fits = FEWEST_WORDS <= len(told.split()) <= MAX_WORDS and not _LEANING.match(told)
     fits = fits and not support.unsaid_numbers(told, turn.backing) and not support.unsaid_words(told, turn.backing)
     fits = fits and support.negated(told) == support.negated(clause.text)
     fits = fits and (not value or support.has_value(value, told))

@@ -35,7 +35,7 @@ Fields:
 
 _PARTS: dict[Part, str] = {
     "node": """\
-- summary: the turn in one sentence of at most 20 words, with its names, numbers and dates.
+- summary: this turn alone in one sentence of at most 20 words, with its names, numbers and dates.
 - entities: names and exact values one may ask for later.""",
     "facts": """\
 - facts: one item for EACH keyword of the reasoning. fact: a full short sentence, “the user” for I, the name of the thing for it, he or she, with the exact \
@@ -76,7 +76,7 @@ def _one_of(names: Sequence[str]) -> dict[str, Any]:
 
 
 _FIELDS: dict[Part, dict[str, Any]] = {
-    "node": {"summary": _text(240), "entities": {"type": "array", "maxItems": 8, "items": _text(80)}},
+    "node": {"summary": _text(180), "entities": {"type": "array", "maxItems": 8, "items": _text(80)}},
     "facts": {
         "facts": _list(
             {
