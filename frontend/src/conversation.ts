@@ -12,6 +12,8 @@ import type { Page, ServerMessage, StateRow, TreeRow, Trouble, Turn } from './ty
 /** How long the socket has to say that it has a turn before REST is asked. */
 const ACK_PATIENCE = 4_000;
 const POLL_EVERY = 1_500;
+/** States read once more while a forest grows: they may have been refined since. */
+const READ_AGAIN = 64;
 /** A path is shown this long at most before words appear, even when no frame is drawn (a hidden tab). */
 const LIGHT_PATIENCE = 400;
 
@@ -364,11 +366,14 @@ export class Conversation {
   /** While an import runs: the states that came since the last one drawn. */
   async grow(): Promise<void> {
     if (this.reading) return this.reading;
-    const last = [...this.store.get().states.values()].reduce((most, row) => Math.max(most, row.position), 0);
+    const known = this.store.get().states;
+    const last = [...known.values()].reduce((most, row) => Math.max(most, row.position), 0);
     try {
-      const page = await api.states(this.forest, last);
-      const states = new Map([...page.results.map((row) => [row.id, row] as const), ...this.store.get().states]);
-      const trees = new Map([...page.trees.map((tree) => [tree.root, tree] as const), ...this.store.get().trees]);
+      const page = await api.states(this.forest, Math.max(0, last - READ_AGAIN));
+      const states = new Map(this.store.get().states);
+      const trees = new Map(this.store.get().trees);
+      for (const row of page.results) if (!known.has(row.id) || states.has(row.id)) states.set(row.id, row);
+      for (const tree of page.trees) trees.set(tree.root, tree);
       this.takeStates([...states.values()].sort((a, b) => a.position - b.position), [...trees.values()], page.active);
     } catch {
       // The next step brings them.

@@ -42,7 +42,7 @@ function fileField({ picked, over }: Importing, limit: number, actions: Actions)
     ${picked
       ? html`<span class="file-mark">${icon('file', 22)}</span><div class="file-text"><p class="file-name" data-testid="import-file-name">${picked.file.name}</p>
           <p class="second">${sizeWords(picked.file.size)}${picked.forest === null ? '' : ', an export of ArborWeb'}</p></div>`
-      : html`<span class="file-mark">${icon('up', 24)}</span><p>Drop a file here, or choose one.</p>
+      : html`<span class="file-mark">${icon('up', 24)}</span><p class="drop-hint">Drop a file here, or choose one.</p>
           <p class="second">JSON, JSON lines or a ZIP archive, at most ${sizeWords(limit)}</p>`}
     <input id="import-file" class="hidden" type="file" accept=${TAKEN} autofocus data-testid="import-file"
       @change=${(event: Event) => {
