@@ -89,11 +89,9 @@ def test_a_summary_is_of_its_turn_alone(summary, kept):
     assert (extraction.node_summary == summary, report.dropped["summary: not of this turn"]) == (kept, not kept)
 
 
-def test_a_fact_that_is_no_sentence_becomes_the_users_own():
-    extraction, _ = read("She's called Marlene Two.", {"facts": [fact("Marlene Two.", "Marlene Two", "boat", "name")]}, topic="Boat")
-    assert not extraction.proposals
-    extraction, _ = read("The flat belongs to Ms Hoshino.", {"facts": [fact("Ms Hoshino.", "Hoshino", "flat", "owner")]}, topic="Flat")
-    assert [proposal.text for proposal in extraction.proposals] == ["The flat belongs to Ms Hoshino."]
+def test_a_fact_that_is_no_sentence_is_none():
+    extraction, report = read("She's called Marlene Hansen.", {"facts": [fact("Marlene Hansen.", "Marlene Hansen", "boat", "name")]}, topic="Boat")
+    assert not extraction.proposals and report.dropped["fact: words nobody said"] == 1
 
 
 def test_paraphrases_are_kept_in_the_users_words():
@@ -144,6 +142,23 @@ def test_a_part_of_what_the_rules_keep_whole_adds_nothing():
     extraction, report = read(said, {"facts": parts})
     assert [proposal.text for proposal in extraction.proposals if proposal.kind == "fact"] == ["The user bought a blue tent from Decathlon in Porto."]
     assert report.changed["also by rule"] == 2
+
+
+def test_more_than_the_rules_keep_of_a_clause_is_added():
+    extraction, _ = read(
+        "The kitchen budget is €18,000, not counting the oven from Bosch.",
+        {"facts": [fact("The oven is from Bosch.", "Bosch", "oven", "maker")]},
+        topic="Kitchen",
+    )
+    assert [("Bosch" in proposal.text, proposal.made_by) for proposal in extraction.proposals] == [(False, "rule"), (True, "model")]
+
+
+def test_another_act_of_the_same_kind_is_another_event():
+    extraction, _ = read("I saw Nora yesterday. I saw the sea in Ghent.", {"events": [{"action": "saw", "object": "Nora"}, {"action": "saw", "object": "sea"}]})
+    assert [(proposal.fields["object"], proposal.made_by) for proposal in extraction.proposals if proposal.kind == "event"] == [
+        ("Nora", "rule"),
+        ("sea", "model"),
+    ]
 
 
 def test_a_checked_citation_keeps_its_slot_beside_that_of_the_rules():

@@ -27,15 +27,12 @@ def added(found: Iterable[Proposal], ruled: Sequence[Proposal], report: Report) 
 
 
 def _same(rule: Proposal, model: Proposal) -> bool:
-    if not _of_one_clause(rule.evidence, model.evidence):
-        return False
+    alike = support.same(rule.value, model.value) or support.has_value(rule.value, model.value)
     if rule.kind == "event":
-        return bool(rule.fields["canonical_action"] == model.fields["canonical_action"])
+        return rule.fields["canonical_action"] == model.fields["canonical_action"] and _of_one_clause(rule.evidence, model.evidence)
     if rule.kind == "mutable_state":
-        return rule.fields["key"] == model.fields["key"] and (bool(rule.slot) or support.same(rule.value, model.value))
-    if model.slot:
-        return model.slot == rule.slot and (support.same(rule.value, model.value) or support.has_value(rule.value, model.value))
-    return _within(f"{model.text} {model.value}", f"{rule.text} {rule.value}")
+        return rule.fields["key"] == model.fields["key"] and (alike or (bool(rule.slot) and _of_one_clause(rule.evidence, model.evidence)))
+    return (model.slot == rule.slot and alike) if model.slot else _within(f"{model.text} {model.value}", f"{rule.text} {rule.value}")
 
 
 def _of_one_clause(one: str, other: str) -> bool:
