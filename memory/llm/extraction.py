@@ -22,8 +22,6 @@ from memory.llm.usage import Usage
 
 Mode = Literal["one-call", "separate", "rules"]
 MODES: tuple[Mode, ...] = ("one-call", "separate", "rules")
-# An answer this short holds no list, link or draft that isn't read by rule.
-SHORT_ANSWER = 240
 COLLISION_TOKENS = 400
 
 
@@ -76,7 +74,7 @@ def extract(
 
 def worth_asking(turn: Turn) -> bool:
     """Whether a model could find anything that the checks would keep: a clause that tells something, or an answer with something in it."""
-    return turn.tells or len(language.said(turn.interaction.assistant).strip()) > SHORT_ANSWER
+    return turn.tells or len(language.said(turn.interaction.assistant).strip()) > prompt.SHORT_ANSWER
 
 
 def _ask(client: Client, mode: Mode, turn: Turn, path: Sequence[Interaction]) -> tuple[dict[str, Any], Usage, tuple[str, ...]]:
@@ -97,7 +95,7 @@ def _requests(mode: Mode, turn: Turn) -> list[tuple[prompt.Part, ...]]:
     if mode == "one-call":
         return [prompt.ALL]
     told: tuple[prompt.Part, ...] = ("facts", "states", "events") if turn.tells else ()
-    made: tuple[prompt.Part, ...] = ("artifacts",) if len(turn.interaction.assistant) > SHORT_ANSWER else ()
+    made: tuple[prompt.Part, ...] = ("artifacts",) if len(turn.interaction.assistant) > prompt.SHORT_ANSWER else ()
     return [(part,) for part in ("node", *told, *made)]
 
 

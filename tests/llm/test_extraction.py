@@ -77,6 +77,13 @@ def test_what_a_turn_says_is_data_and_cant_end_its_tag(hostile: Hostile, client:
     assert "boats" not in shown(hostile) and "old news" not in shown(hostile)
 
 
+@pytest.mark.parametrize(("words", "shown_too"), [(10, False), (80, True)])
+def test_an_answer_too_short_to_hold_anything_isnt_shown(hostile: Hostile, client: EndpointClient, words: int, shown_too: bool) -> None:
+    hostile.script(whole(answer()))
+    read(client, turn=Interaction(3, 3, 2, 1, 1, 2, AT, "I live in Porto.", "rain " * words, topic="Kitchen"))
+    assert ("<assistant>" in shown(hostile)) is shown_too
+
+
 def test_nothing_to_remember_costs_no_call(hostile: Hostile, client: EndpointClient) -> None:
     got = read(client, turn=Interaction(3, 3, 2, 1, 1, 2, AT, "Thanks, that helps!", "You're welcome!", topic="Kitchen"))
     assert not hostile.requests

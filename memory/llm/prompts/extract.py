@@ -21,6 +21,8 @@ from memory.llm.tokens import count
 
 Part = Literal["node", "facts", "artifacts", "events", "states"]
 ALL: tuple[Part, ...] = ("facts", "states", "events", "artifacts", "node")
+# An answer this short holds no list, link or draft that isn't read by rule; a small model takes its words for the user's.
+SHORT_ANSWER = 240
 USER_TOKENS, ASSISTANT_TOKENS, PATH_TOKENS = 1_500, 400, 120
 ANSWER_TOKENS = 1_000  # of all parts; a list that is longer is cut, and asked for once more
 
@@ -139,7 +141,7 @@ def extract_messages(
         lines += [f"{number}: {item.slot.replace('|', ' ').replace('_', ' ')} = {one_line(item.value)[:80]}" for number, item in offered.items()]
     # Recalled context and reasoning that were pasted are not shown: they must not be learned again (W5).
     lines.append(f"<user>{_data(interaction.user, USER_TOKENS)}</user>")
-    if "node" in parts or "artifacts" in parts:
+    if ("node" in parts or "artifacts" in parts) and len(interaction.assistant) > SHORT_ANSWER:
         lines.append(f"<assistant>{_data(interaction.assistant, ASSISTANT_TOKENS)}</assistant>")
     return [{"role": "system", "content": instructions(parts)}, {"role": "user", "content": "\n".join(lines)}], schema_of(parts)
 
