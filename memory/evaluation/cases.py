@@ -14,7 +14,10 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """One interaction to be remembered, as a system sees it. `assistant` is empty where nobody answered."""
+    """One interaction to be remembered, as a system sees it. `assistant` is empty where nobody answered, `user` where the record begins with a reply.
+
+    Ids are the loader's own wherever the public ones give something away (LongMemEval names its gold sessions `answer_…`).
+    """
 
     id: str
     user: str
@@ -32,17 +35,21 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """Where an interaction belongs: the id of its gold parent (None: a new root), and a name of its gold tree."""
+    """Where an interaction belongs: the id of its gold parent (None: a new root), and a name of its gold tree.
+
+    others: further parents, where an interaction answers several at once (Ubuntu IRC); never without a `parent`.
+    """
 
     parent: str | None
     tree: str
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """A question with its gold. No part but `asked` ever reaches a system.
 
-    evidence: ids of the interactions that hold what is needed (all of them); empty where unknown.
+    evidence: ids of the interactions that hold what is needed (all of them); empty where unknown. sessions: the gold sessions, named as in `Case.sessions`.
     answers: accepted answers; `span` tells whether they are spans that can be looked for in a text.
     confounders: answers of a parallel trajectory. abstain: the right answer is that it isn't known. rubric: points an answer is judged by.
     parent: the state the question resumes, where the benchmark says it.
@@ -58,6 +65,7 @@ class Question:
     abstain: bool = False
     rubric: tuple[str, ...] = ()
     parent: str | None = None
+    sessions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +97,10 @@ Load = Callable[[Path], Iterator[Case]]
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A benchmark: how its files are read and what of it is measured (`localization`, `evidence`, `answers`, `links`)."""
+    """A benchmark: how its files are read and what of it is measured (`localization`, `evidence`, `answers`, `links`).
+
+    apart: types of questions that are reported apart and not in the mean over all.
+    """
 
     name: str
     title: str
@@ -97,3 +108,4 @@ class Benchmark:
     measures: frozenset[str]
     source: str
     unit: str  # what one state is: "one message", "one user–assistant round"
+    apart: frozenset[str] = frozenset()
