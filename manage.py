@@ -21,6 +21,15 @@ def needs_services(arguments: list[str]) -> bool:
     return arguments[0] not in WITHOUT_SERVICES or "--database" in arguments
 
 
+def is_ours(command: str) -> bool:
+    """Whether the command is one of ArborWeb's own, which need the tables of this version."""
+    import django
+    from django.core.management import get_commands
+
+    django.setup()
+    return get_commands().get(command) == "memory"
+
+
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arborweb.settings")
     from arborweb.embedded import attach_or_start
@@ -31,9 +40,14 @@ def main() -> None:
             from arborweb import supervisor
 
             supervisor.prepare()
+        embedded = "DATABASE_URL" not in os.environ
         with attach_or_start() if needs_services(sys.argv[1:]) else contextlib.nullcontext():
             from django.core.management import execute_from_command_line
 
+            if needs_services(sys.argv[1:]) and is_ours(sys.argv[1]):
+                from arborweb import database
+
+                database.require(embedded=embedded)
             execute_from_command_line(sys.argv)
     except ServiceError as error:
         sys.exit(f"ArborWeb: {error}")

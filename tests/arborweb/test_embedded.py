@@ -5,6 +5,7 @@ import signal
 import stat
 import subprocess
 import sys
+from urllib.parse import quote
 
 import pytest
 
@@ -86,3 +87,24 @@ def test_a_keeper_that_is_killed_takes_its_server_along(home):
     for process in (first, second):
         process.kill()
         process.wait()
+
+
+def command(home, *arguments, **variables):
+    """A command of ours in a process of its own, without the services of this test run."""
+    done = subprocess.run(
+        [sys.executable, "manage.py", *arguments], cwd=PROJECT, env={**environment(home), **variables}, capture_output=True, text=True, timeout=60
+    )
+    return done.returncode, done.stderr.strip().splitlines()[-1]
+
+
+def test_the_first_command_finds_its_tables(home):
+    assert command(home, "export_forest", "Garden") == (1, "CommandError: No forest is called 'Garden'.")
+    address = f"postgres://app@{quote(str(home / 'run'), safe='')}:5432/postgres"
+    keeper = user(home)
+    keeper.stdout.readline()
+    try:
+        code, told = command(home, "export_forest", "Garden", DATABASE_URL=address)
+    finally:
+        keeper.kill()
+        keeper.wait()
+    assert code == 1 and "Run `manage.py migrate`, then again." in told

@@ -3,13 +3,9 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.management import call_command
 from django.core.management.base import BaseCommand
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 
-from arborweb import supervisor
-from arborweb.home import ServiceError
+from arborweb import database, supervisor
 from memory.actions.sign_in_link import first_person, sign_in_link
 from memory.llm.build_model import is_built
 
@@ -21,7 +17,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         for warning in missing():
             self.stderr.write(warning)
-        supervisor.prepare().run(migrate, lambda address: sign_in_link(address, first_person()))
+        supervisor.prepare().run(database.migrate, lambda address: sign_in_link(address, first_person()))
 
 
 def missing() -> list[str]:
@@ -33,17 +29,3 @@ def missing() -> list[str]:
     if not is_built(settings.MODEL_DIR):
         gaps.append("The embedding model is not built, so no turn can be placed. Run `make setup`, then start again.")
     return gaps
-
-
-def migrate() -> None:
-    """Bring the database up to date; quick when it is."""
-    import psycopg
-
-    try:
-        psycopg.connect(settings.DATABASE_URL, connect_timeout=5).close()
-    except psycopg.OperationalError as error:
-        raise ServiceError(f"The database of DATABASE_URL doesn't answer: {error}") from None
-    executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        call_command("migrate", interactive=False, verbosity=0, skip_checks=True)
-    connection.close()
