@@ -181,7 +181,7 @@ class Ours:
         def name(state: int | None) -> str | None:
             return None if state is None else self.names.get(state)
 
-        others = tuple(name(candidate.state) for candidate in decision.candidates)
+        others = tuple(name(candidate.state) for candidate in decision.candidates if candidate.state != decision.parent)
         return Placed(name(decision.parent), decision.probability, place.milliseconds, others, name(decision.second))
 
 

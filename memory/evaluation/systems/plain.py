@@ -20,6 +20,7 @@ from memory.evaluation.cases import Asked, Given
 from memory.evaluation.systems.base import LEADERS, Placed, Recalled
 from memory.evaluation.systems.reading import Reading, Setting, fill, plain_reading, shown
 from memory.llm.tokens import count
+from memory.store import texts
 
 DENSE_WEIGHT: Final = 0.6  # BENCHMARKS: the stronger yardstick
 RECENT: Final = 10  # interactions that “recent” keeps
@@ -93,8 +94,8 @@ class Listed:
 
 
 def said(state: Interaction) -> str:
-    """What a unit is indexed by: both texts."""
-    return f"{state.user}\n{state.assistant}".strip()
+    """What a unit is indexed by: both texts, as a forest embeds them."""
+    return texts.of_turn(state.user, state.assistant)
 
 
 def best_first(scores: Scores) -> list[int]:

@@ -24,6 +24,7 @@ from memory.engine import recall, terms
 from memory.evaluation.cases import Asked, Given
 from memory.evaluation.systems.base import Placed, Recalled
 from memory.evaluation.systems.reading import Setting
+from memory.store import texts
 
 FITTED: Final = Path(__file__).parent / "routers.json"
 
@@ -90,8 +91,11 @@ class Router:
             new = not score > self.numbers.threshold
             parent = None if new else self.paths[best].tip
             probability = min(1.0, max(0.0, 1.0 - score if new else score))
-        others = tuple(self.paths[index].tip for index in order if self.paths[index].tip != parent)
-        return Placed(parent, probability, 1000 * (time.perf_counter() - started), (parent, *others))
+        others: list[str | None] = [self.paths[index].tip for index in order if self.paths[index].tip != parent]
+        if best is not None and parent is not None:
+            above = [self.paths[index].tip for index in order if scores[index] + self._bonus(index) > self.numbers.threshold]
+            others.insert(len(above) - 1, None)
+        return Placed(parent, probability, 1000 * (time.perf_counter() - started), tuple(others))
 
     def _bonus(self, index: int) -> float:
         return self.numbers.bonus if self.paths[index] is self.active else 0.0
@@ -108,7 +112,7 @@ class Router:
             self.paths.append(above)
         above.tip = given.id
         self._of[given.id] = self.active = above
-        self.learn(above, f"{given.user}\n{given.assistant}".strip())
+        self.learn(above, texts.of_turn(given.user, given.assistant))
 
     def learn(self, path: Chain, said: str) -> None:
         """Add an interaction to what its path is known by."""
