@@ -12,11 +12,13 @@ import random
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from memory.evaluation.answers import contains, normalize
 from memory.evaluation.cases import Case, Given, Question
-from memory.evaluation.systems.base import Context, Recalled
+
+if TYPE_CHECKING:  # the package of the systems needs Django, the metrics don't
+    from memory.evaluation.systems.base import Context, Recalled
 
 K: Final = 10
 TRACE_SOURCES: Final = 2
