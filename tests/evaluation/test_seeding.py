@@ -5,18 +5,18 @@ from collections import Counter
 import pytest
 
 from memory import steps
+from memory.actions.create_forest import create_forest
 from memory.evaluation import seeding, synthetic
 from memory.llm.embed import embedder
 from memory.models import AtomicFact, InteractionState, Posting, StateVector, TermStat, Topic, Turn
 from memory.store import read
-from tests.forests import plant
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def seeded(ines):
-    forest = plant(ines)
+    forest = create_forest(ines, "Seeded")
     turns = list(synthetic.history(60, trees=5, seed=3))
     seeding.seed(forest, turns, embedder().embed)
     return forest, turns
