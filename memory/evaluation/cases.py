@@ -37,7 +37,7 @@ class Asked:
 class Gold:
     """Where an interaction belongs: the id of its gold parent (None: a new root), and a name of its gold tree.
 
-    others: further parents, where an interaction answers several at once (Ubuntu IRC); never without a `parent`.
+    others: further interactions that it answers (Ubuntu IRC); without a `parent`, what it answers isn't among those observed.
     """
 
     parent: str | None

@@ -6,7 +6,7 @@ before the annotated range taken out afterwards, so that both sides are partitio
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memory.evaluation.cases import Gold
@@ -28,7 +28,7 @@ class Threads:
 
 def gold_links(gold: Mapping[str, Gold]) -> Links:
     """The links of annotated messages, by id: every antecedent counts (`parent` and `others`); without one, the message itself."""
-    return frozenset((id, antecedent) for id, place in gold.items() for antecedent in ((place.parent, *place.others) if place.parent is not None else (id,)))
+    return frozenset((id, other) for id, place in gold.items() for other in [other for other in (place.parent, *place.others) if other is not None] or [id])
 
 
 def said_links(parents: Mapping[str, str | None]) -> Links:
@@ -36,10 +36,18 @@ def said_links(parents: Mapping[str, str | None]) -> Links:
     return frozenset((id, id if parent is None else parent) for id, parent in parents.items())
 
 
-def previous(order: Sequence[str], annotated: Iterable[str]) -> Links:
-    """The baseline: every annotated message replies to the one before it in `order` (the context included)."""
-    before = dict(zip(order[1:], order, strict=False))
-    return frozenset((id, before.get(id, id)) for id in annotated)
+def previous(order: Sequence[str], annotated: Collection[str], server: Collection[str] = ()) -> Links:
+    """The baseline: an annotated message answers the one before it in `order` (context included); lines of the `server` stand alone and are passed over.
+
+    Published: 35.0 link F1 on the test files. Measured on the ten dev files: 30.2.
+    """
+    links: set[tuple[str, str]] = set()
+    before = None
+    for id in order:
+        if id in annotated:
+            links.add((id, id if id in server or before is None else before))
+        before = before if id in server else id
+    return frozenset(links)
 
 
 def components(links: Links) -> dict[str, Hashable]:

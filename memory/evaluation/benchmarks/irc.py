@@ -73,11 +73,24 @@ def _case(name: str, ascii: str, annotation: str, speakers: bool, context: int) 
         text = lines[number] if speakers else _bare(lines[number])
         gold = None
         if number in antecedents:
-            earlier = sorted((other for other in antecedents[number] if other < number), reverse=True)
-            parents = [str(other) for other in earlier] + [str(number)] * (number in antecedents[number] and bool(earlier))
-            gold = Gold(parents[0] if parents else None, str(threads[str(number)]), tuple(parents[1:]))
+            gold = _gold(number, antecedents[number], start, str(threads[str(number)]))
         steps.append(Step(Given(str(number), _SAID.sub(r"\3", text).strip(), "", times[number]), gold))
     return Case(name, tuple(steps), notes=tuple(notes))
+
+
+def _gold(number: int, antecedents: set[int], start: int, tree: str) -> Gold:
+    """The latest observed antecedent is the parent. A message may be marked as a start and as an answer: its link to itself then stays a gold link."""
+    if antecedents == {number}:
+        return Gold(None, tree)
+    earlier = sorted(antecedents - {number}, reverse=True)
+    parent = str(earlier[0]) if earlier[0] >= start else None
+    others = [str(other) for other in earlier if str(other) != parent] + [str(number)] * (number in antecedents)
+    return Gold(parent, tree, tuple(others))
+
+
+def is_server(text: str) -> bool:
+    """Whether a line is the server's (somebody joined, left, is now called …)."""
+    return text.startswith("===")
 
 
 def _antecedents(name: str, annotation: str, total: int) -> dict[int, set[int]]:
@@ -110,7 +123,7 @@ def _notes(antecedents: dict[int, set[int]], lines: list[str], first: int, last:
 
 def _bare(line: str) -> str:
     """A message without who speaks and whom it begins by addressing; a line of the server without the name it is about."""
-    if line.startswith("==="):
+    if is_server(line):
         return re.sub(r"^===\s+\S+(?:\s+\[[^\]]*\])?", "===", line)
     said = _SPEAKER.sub("", _SAID.sub(r"\3", line), count=1)
     return _ADDRESSED.sub("", said, count=1) or said or "…"  # nothing but a name was said, or nothing at all

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -10,6 +11,7 @@ from memory.evaluation.answers import contains, normalize
 from memory.evaluation.cases import Step
 
 Tag = TypeVar("Tag")
+_NO_LETTERS = re.compile(r"[\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class History:
 
     def __init__(self, steps: Iterable[Step]) -> None:
         self._texts = [f"{step.given.user}\n{step.given.assistant}" for step in steps]
-        self._folded = [text.casefold() for text in self._texts]
+        self._folded = [_NO_LETTERS.sub("", text.casefold()) for text in self._texts]
         self._normalized: dict[int, str] = {}
 
     def has(self, answers: Iterable[str]) -> bool:
@@ -51,7 +53,7 @@ class History:
 
     def _has(self, answer: str) -> bool:
         # Normalizing half a megabyte takes a quarter of a second: only what has the longest plain word of the answer is looked at closely.
-        plain = [word for word in normalize(answer).split() if word.isalpha() and word in answer.casefold()]
+        plain = [word for word in normalize(answer).split() if word.isalpha() and word != "and"]
         word = max(plain, key=len, default="")
         return any(word in folded and contains(self._of(index), answer, normalized=True) for index, folded in enumerate(self._folded))
 
