@@ -51,18 +51,14 @@ def read(given: Reading) -> Answered:
         return Answered(text, model.name, digest, request.tokens, 0, 1000 * (time.perf_counter() - started))
 
     async def whole() -> str:
-        pieces = model.stream_answer(
-            request.messages, given.context, given.query, given.decision, given.pool, now=given.query.time, zone=given.zone
-        )
+        pieces = model.stream_answer(request.messages, given.context, given.query, given.decision, given.pool, now=given.query.time, zone=given.zone)
         return "".join([piece async for piece in pieces])
 
     spent: Spent = {}
     with usage.counted(spent):
         text = asyncio.run(whole())
     took = spent.get("answer")
-    return Answered(
-        text, model.name, digest, took.input if took else request.tokens, took.output if took else 0, 1000 * (time.perf_counter() - started)
-    )
+    return Answered(text, model.name, digest, took.input if took else request.tokens, took.output if took else 0, 1000 * (time.perf_counter() - started))
 
 
 def ask_judge(messages: Sequence[Message]) -> str:

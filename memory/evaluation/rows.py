@@ -82,6 +82,10 @@ class Ledger:
         """Append the rows of a case, stamped, in one piece."""
         append(self.path, [self.stamp.on(row) for row in rows])
 
+    def answer(self, row: Mapping[str, Any]) -> None:
+        """Append one answer, at once: it may have cost money."""
+        append(self.answers, [self.stamp.on(row)])
+
 
 def read(path: Path) -> Iterator[Row]:
     """The rows of a file in order; one that a kill cut short is passed over. None when there is no such file."""

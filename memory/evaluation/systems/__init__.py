@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
 from memory.evaluation.systems import ours, peers, plain, routers
@@ -19,3 +19,24 @@ SYSTEMS: Final[Mapping[str, Factory]] = {
 }
 # What has to be known of a row to judge it.
 NOTES: Final[Mapping[str, str]] = {**ours.NOTES, **plain.NOTES, **routers.NOTES, **peers.NOTES}
+
+_ROUTERS: Final = frozenset({"previous", "tfidf", "minilm"})
+_PLACING: Final = _ROUTERS | {name for name, variant in ours.VARIANTS.items() if not variant.pathless and name not in ours.READ_ONLY}
+
+
+def measured(name: str, measures: Collection[str]) -> bool:
+    """Whether anything of what a benchmark measures is a system's business: routers only place, most others only recall."""
+    places = name in _PLACING and not {"localization", "links"}.isdisjoint(measures)
+    recalls = name not in _ROUTERS and not {"evidence", "answers"}.isdisjoint(measures)
+    return places or recalls
+
+
+def group_of(name: str) -> str:
+    """The system whose memory this one reads: its own, but for ablations that keep the same and read less."""
+    return "ours" if name in ours.READ_ONLY else name
+
+
+def viewed(system: System, name: str) -> System:
+    """A system that reads the memory of `system`."""
+    assert isinstance(system, ours.Ours)
+    return ours.view(system, name)

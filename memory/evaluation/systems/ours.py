@@ -31,15 +31,13 @@ from memory.engine.query import Query
 from memory.evaluation.cases import Asked, Given
 from memory.evaluation.systems.base import LEADERS, Placed, Recalled
 from memory.evaluation.systems.reading import Reading, Setting, shown
+from memory.evaluation.systems.routers import fitted
 from memory.llm.calibration import calibration
 from memory.llm.embed import embedding_with
 from memory.models import Forest, InteractionState
 from memory.store.evidence import KINDS
 
 OWNER: Final = "measurements"
-# τ of the additive formula on the scale of `rank.lexical_score`, which stands in for the cross-encoder. Fitted by `manage.py fit_routers` on OASST
-# en-validation, half 0 of 2 (online replay, branch accuracy); the paper's own τ is on the scale of BGE-Reranker-v2-M3.
-ADDITIVE_THRESHOLD: Final = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +208,8 @@ def _within(said: str) -> str:
 
 
 def additive(asked: Query, found: Recall, then: Sequence[Found]) -> Decision:
-    """The paper's sum with `lexical_score` in place of the cross-encoder: BM25 of the branch-aware text and its cosine, with a τ of its own."""
-    return additive_at(ADDITIVE_THRESHOLD)(asked, found, then)
+    """The paper's sum with `lexical_score` in place of the cross-encoder: BM25 of the branch-aware text and its cosine, with a τ fitted for that scale."""
+    return additive_at(fitted("additive").threshold)(asked, found, then)
 
 
 def additive_at(threshold: float) -> steps.Decide:

@@ -11,17 +11,18 @@ import json
 import math
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory.engine import recall, terms
-from memory.evaluation.cases import Asked, Given
+from memory.evaluation import localization
+from memory.evaluation.cases import Asked, Case, Given
 from memory.evaluation.systems.base import Placed, Recalled
 from memory.evaluation.systems.reading import Setting
 from memory.store import texts
@@ -188,15 +189,31 @@ class MiniLm(Router):
 
 # --- Fitting ----------------------------------------------------------------------------------------------------------
 
-
-class Tried(Protocol):
-    """How well a router with these numbers places inputs: branch accuracy of an online replay, in 0…1."""
-
-    def __call__(self, numbers: Fitted) -> float: ...
+Accuracy = Callable[[Fitted], float]
 
 
-def best(tried: Tried, bonuses: Sequence[float], thresholds: Sequence[float]) -> tuple[Fitted, float]:
-    """The numbers with the best accuracy, of equals the smaller bonus and threshold."""
-    scored = [(tried(Fitted(bonus, threshold)), -bonus, -threshold) for bonus in bonuses for threshold in thresholds]
-    accuracy, bonus, threshold = max(scored)
-    return Fitted(-bonus, -threshold), accuracy
+def best(accuracy: Accuracy, bonuses: Sequence[float], thresholds: Sequence[float]) -> tuple[Fitted, float]:
+    """The numbers with the best branch accuracy, and that; of equals the smaller bonus and threshold."""
+    tried = [(accuracy(Fitted(bonus, threshold)), -bonus, -threshold) for bonus in bonuses for threshold in thresholds]
+    reached, bonus, threshold = max(tried)
+    return Fitted(-bonus, -threshold), reached
+
+
+def replay(router: Router, case: Case) -> list[localization.Judged]:
+    """An online replay of a case, judged."""
+    router.open(case.id, case.zone)
+    gold: list[localization.Gold] = []
+    said: list[localization.Placed] = []
+    for step in case.steps:
+        placed = router.place(step.given)
+        router.observe(step.given, placed=placed)
+        if placed is not None and step.gold is not None:
+            gold.append(localization.Gold(step.given.id, step.gold.parent))
+            said.append(localization.Placed(step.given.id, placed.parent, None, placed.probability, placed.ms))
+    return localization.judge(gold, said)
+
+
+def keep(found: Mapping[str, tuple[Fitted, float]], on: str, path: Path = FITTED) -> None:
+    """Write the numbers with what they were fitted on."""
+    numbers = {name: {"bonus": fit.bonus, "threshold": fit.threshold, "branch_there": round(reached, 4)} for name, (fit, reached) in found.items()}
+    path.write_text(json.dumps({"fitted_on": on, "routers": numbers}, indent=2) + "\n", encoding="utf-8")
