@@ -54,10 +54,10 @@ def interval(values: Mapping[str, float], *, units: Mapping[str, str] | None = N
 
     Raises ValueError when nothing is left to draw from.
     """
-    kept, sums, counts = _grouped(values, units)
+    sums, counts = _grouped(values, units)
     means = _draw(sums, counts, draws, seed)
     low, high = _ends(means, level)
-    return Interval(sum(kept.values()) / len(kept), low, high, len(kept), len(sums))
+    return Interval(float(sums.sum() / counts.sum()), low, high, int(counts.sum()), len(sums))
 
 
 def paired(
@@ -76,15 +76,16 @@ def paired(
     if ours.keys() != theirs.keys():
         odd = sorted(ours.keys() ^ theirs.keys())
         raise ValueError(f"{len(odd)} questions are answered by one side only ({', '.join(odd[:3])}{' …' if len(odd) > 3 else ''}).")
-    kept, sums, counts = _grouped({question: ours[question] - theirs[question] for question in ours}, units)
+    sums, counts = _grouped({question: ours[question] - theirs[question] for question in ours}, units)
     means = _draw(sums, counts, draws, seed)
     low, high = _ends(means, level)
     # One is added above and below: no finite number of draws shows a p of zero.
     below, above = (int(np.sum(means <= 0)) + 1) / (draws + 1), (int(np.sum(means >= 0)) + 1) / (draws + 1)
-    return Difference(sum(kept.values()) / len(kept), low, high, min(1.0, 2 * min(below, above)), len(kept), len(sums))
+    return Difference(float(sums.sum() / counts.sum()), low, high, min(1.0, 2 * min(below, above)), int(counts.sum()), len(sums))
 
 
-def _grouped(values: Mapping[str, float], units: Mapping[str, str] | None) -> tuple[dict[str, float], NDArray[np.float64], NDArray[np.float64]]:
+def _grouped(values: Mapping[str, float], units: Mapping[str, str] | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The sum and the number of the values of each unit, (units,) each."""
     kept = {question: float(value) for question, value in values.items() if not math.isnan(value)}
     if not kept:
         raise ValueError("There is no value to draw from.")
@@ -92,7 +93,7 @@ def _grouped(values: Mapping[str, float], units: Mapping[str, str] | None) -> tu
     for question in sorted(kept):  # the same draws whatever order the rows came in
         groups.setdefault(units[question] if units is not None else question, []).append(kept[question])
     ordered = [groups[unit] for unit in sorted(groups)]
-    return kept, np.array([sum(group) for group in ordered]), np.array([len(group) for group in ordered], dtype=np.float64)
+    return np.array([sum(group) for group in ordered]), np.array([len(group) for group in ordered], dtype=np.float64)
 
 
 def _draw(sums: NDArray[np.float64], counts: NDArray[np.float64], draws: int, seed: int) -> NDArray[np.float64]:

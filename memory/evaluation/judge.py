@@ -82,24 +82,25 @@ def _messages(rules: str, question: Question, what: str, gold: str, said: str) -
     return [{"role": "system", "content": f"{rules}\n{FORM}"}, {"role": "user", "content": body}]
 
 
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>|^.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>|^.*</think(?:ing)?>|<think(?:ing)?>.*", re.DOTALL | re.IGNORECASE)
 _VERDICT = re.compile(r"[\W_]*verdict[\W_]*(correct|incorrect)[\W_]*", re.IGNORECASE)
 _ALONE = re.compile(r"[\W_]*(correct|incorrect)[\W_]*", re.IGNORECASE)
 
 
 def verdict(reply: str) -> Verdict:
-    """The verdict of a judge's reply. A line `VERDICT: …` of its own, all such lines agreeing, or a reply that is the one word; anything else is `unclear`.
+    """The verdict of a judge's reply: its last line is `VERDICT: …` and no other line says otherwise, or it is the one word; anything else is `unclear`.
 
     Words inside a sentence are never read, so that "not correct", "INCORRECT" and "either CORRECT or INCORRECT" can't pass for right. Thoughts in
-    <think> are skipped; a thought that never ends is unclear.
+    <think> are skipped, also one that never ends.
     """
     text = _THOUGHT.sub("", reply).strip()
-    lines = {found[1].lower() for line in text.splitlines() if (found := _VERDICT.fullmatch(line))}
-    if not lines and (found := _ALONE.fullmatch(text)):
-        lines = {found[1].lower()}
-    if lines == {"correct"}:
+    read = [_VERDICT.fullmatch(line) for line in text.splitlines()]
+    said = {found[1].lower() for found in read if found} if read and read[-1] else set()
+    if not said and (found := _ALONE.fullmatch(text)):
+        said = {found[1].lower()}
+    if said == {"correct"}:
         return "correct"
-    return "incorrect" if lines == {"incorrect"} else "unclear"
+    return "incorrect" if said == {"incorrect"} else "unclear"
 
 
 def prompt_hash() -> str:

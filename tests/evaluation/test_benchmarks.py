@@ -212,7 +212,7 @@ def test_streams_follow_parents_and_never_branches(tmp_path):
 )
 def test_streams_say_what_is_wrong_and_where(tmp_path, old, new, says):
     (tmp_path / "s.jsonl").write_text(samples.stream().replace(old, new))
-    with pytest.raises(WrongFileError, match=f"s.jsonl, interaction .*{says}"):
+    with pytest.raises(WrongFileError, match=f"s.jsonl, line .*{says}"):
         list(streams.load(tmp_path))
 
 
@@ -279,7 +279,7 @@ def test_the_wrong_set_is_told_from_the_right_one(tmp_path, name):
 def test_what_is_no_such_file_is_said_plainly(tmp_path, name):
     with pytest.raises(WrongFileError, match="doesn't exist"):
         list(BENCHMARKS[name].load(tmp_path / "none.json"))
-    with pytest.raises(WrongFileError, match="has no file"):
+    with pytest.raises(WrongFileError, match=r"has no .* file"):
         list(BENCHMARKS[name].load(tmp_path))
     bad = tmp_path / ("b.tar.xz" if name == "irc" else "b.json.gz")
     bad.write_bytes(b"\x1f\x8bnot packed at all")

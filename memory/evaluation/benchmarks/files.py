@@ -40,7 +40,7 @@ def documents(path: Path, ending: str) -> Iterator[tuple[str, IO[str]]]:
         with raw:
             yield name, io.TextIOWrapper(raw, encoding="utf-8-sig")
     if not found:
-        raise WrongFileError(f"{path} has no file *{ending} (or *{ending}.gz, *{ending}.xz).")
+        raise WrongFileError(f"{path} has no *{ending} file, plain, .gz or .xz.")
 
 
 def _members(path: Path, ending: str) -> Iterator[tuple[str, IO[bytes]]]:

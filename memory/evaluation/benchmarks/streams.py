@@ -25,12 +25,12 @@ def load(path: Path) -> Iterator[Case]:
         steps: list[Step] = []
         trees: dict[str, str] = {}
         for number, value in enumerate(items(name, file), 1):
-            row = require(value, KEYS, f"{name}, interaction {number},", EXPECTED)
+            row = require(value, KEYS, f"{name}, line {number},", EXPECTED)
             id, parent = str(row["id"]), None if row["parent"] is None else str(row["parent"])
             if id in trees:
-                raise WrongFileError(f"{name}, interaction {number}: the id {id!r} is used twice. Expected {EXPECTED}.")
+                raise WrongFileError(f"{name}, line {number}: the id {id!r} is used twice. Expected {EXPECTED}.")
             if parent is not None and parent not in trees:
-                raise WrongFileError(f"{name}, interaction {number}: the parent {parent!r} isn't an earlier turn. Expected {EXPECTED}.")
+                raise WrongFileError(f"{name}, line {number}: the parent {parent!r} isn't an earlier turn. Expected {EXPECTED}.")
             trees[id] = id if parent is None else trees[parent]
             given = Given(id, str(row["user"]), str(row.get("assistant") or ""), _moment(row["time"], name, number))
             steps.append(Step(given, Gold(parent, trees[id])))
@@ -43,7 +43,7 @@ def _moment(stamp: object, name: str, number: int) -> datetime:
     try:
         time = datetime.fromisoformat(str(stamp))
     except ValueError as error:
-        raise WrongFileError(f"{name}, interaction {number}: the time {stamp!r} isn't ISO 8601. Expected {EXPECTED}.") from error
+        raise WrongFileError(f"{name}, line {number}: the time {stamp!r} isn't ISO 8601. Expected {EXPECTED}.") from error
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
