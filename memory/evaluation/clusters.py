@@ -12,7 +12,6 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 Partition = Mapping[str, Hashable]
 
@@ -48,6 +47,8 @@ def pooled(streams: Mapping[str, Partition]) -> dict[str, Hashable]:
 
 def one_to_one(gold: Partition, said: Partition) -> float:
     """The share of items that agree under the best pairing of gold with said clusters, each used once (Elsner & Charniak 2008)."""
+    from scipy.optimize import linear_sum_assignment  # of the extra “bench”: what only reads a file or replays it does without
+
     rows, columns = _numbered(gold), _numbered(said)
     table = np.zeros((len(rows), len(columns)))
     for item, cluster in gold.items():
