@@ -31,6 +31,7 @@ HEADS: Final[Mapping[Pointer, float]] = {
     "choice": 2.5,
     "earlier option": 1.2,
     "old value": 1.0,
+    "name": 1.2,
     "cue": 0.7,
 }
 
@@ -114,7 +115,7 @@ class _Planner:
         self.shorts = self._shuffled(len(bank.voice.turns["short"]))
         self.chats = self._shuffled(len(bank.voice.turns["chat"]))
         self.shared = self._shuffled(len(bank.voice.frames["shared"]))
-        self.cues = self.seasons = self.boths = self.inners = 0
+        self.cues = self.names = self.seasons = self.boths = self.inners = 0
         self.branches = self._cast()
         self.wishes = self._wish()
         self._prepare()
@@ -466,6 +467,8 @@ class _Planner:
             yield "earlier option"
         if state and branch.later:
             yield "person in other words"
+        if state and self.names < 4:
+            yield "name"
         active = self.branches[self.active] if self.active is not None else None
         if anything and active is not None and active.kind is branch.kind:
             yield "contrast"
@@ -504,6 +507,10 @@ class _Planner:
                 self._rechoose(branch)
             case "old value":
                 self._say(branch, pointer, [self._do(branch, self._found(branch, "change"))])
+            case "name":
+                self.names += 1
+                fields = {"later": branch.owner.name}
+                self._say(branch, pointer, [self._do(branch, self._found(branch, "set", "change"))], lead="role", fields=fields)
             case "person in other words":
                 later = self.bank.voice.roles[branch.owner.role].later[branch.later.pop()]
                 self._say(branch, pointer, [self._do(branch, self._found(branch, "set", "change"))], lead="role", fields={"later": later})

@@ -85,7 +85,7 @@ class _Speaker:
         if turn.asks is not None:
             answers.append(self.domain.pending[turn.asks].ask)
         keeps = [value for part in turn.parts for value in part.fields.values()] + [name for part in turn.parts for name, _ in part.items]
-        keeps += [value for name, value in turn.lead_fields.items() if name != "later"]
+        keeps += [value for name, value in turn.lead_fields.items() if name != "later" or turn.pointer == "name"]
         if last == "open" or turn.parts[0].act == "open":
             assert branch is not None
             keeps.append(branch.owner.name)
