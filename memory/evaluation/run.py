@@ -1,8 +1,8 @@
-"""Run a benchmark: cases × systems, each case on a memory of its own, over several processes; rows are kept (rows.py), a run resumes.
+"""Run a benchmark: cases × systems, each case on a memory of its own, over several processes.
 
-A system sees `Given` and `Asked` alone; whatever is gold stays here. Two prefixes: *online*, an interaction is kept where the system placed it, its errors stay,
-as in life; *given*, it is kept under its gold parent after the system has placed it. Questions asked on the way freeze the prefix: they are recalled before
-their interaction is observed with its canonical reply.
+Rows are kept as they come (rows.py), and a run goes on where it stopped. A system sees `Given` and `Asked` alone; whatever is gold stays here.
+Two prefixes: *online*, an interaction is kept where the system placed it, its errors stay, as in life; *given*, it is kept under its gold parent after the
+system has placed it. Questions asked on the way freeze the prefix: they are recalled before their interaction is observed with its canonical reply.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Unit:
 def chosen(plan: Plan, benchmark: Benchmark) -> tuple[list[Case], int]:
     """The cases of a run in its order, and how many there are in all. Raises what the loader raises, ValueError when there is none.
 
-    A sample is drawn in random order, so that one cut short by time is a sample too."""
+    A sample is drawn in random order: one cut short by time is a sample too, and a smaller one of the same seed is part of a larger one."""
     cases: list[Case] = []
     total = 0
     for case in benchmark.load(plan.data):
@@ -100,7 +100,7 @@ def chosen(plan: Plan, benchmark: Benchmark) -> tuple[list[Case], int]:
     if not cases:
         raise ValueError(f"{plan.data} has no case.")
     if plan.sample is not None:
-        cases = random.Random(f"cases/{plan.seed}").sample(cases, min(plan.sample, len(cases)))[: plan.limit]
+        cases = random.Random(f"cases/{plan.seed}").sample(cases, len(cases))[: plan.sample][: plan.limit]
     return [_fewer(case, plan) for case in cases], total
 
 
@@ -159,7 +159,7 @@ class Bench:
             return {name: [{"kind": "failed", "case": unit.case.id, "why": f"{type(error).__name__}: {error}"}] for name in unit.systems}
 
     def _measure(self, unit: Unit, ledgers: Mapping[str, Ledger]) -> dict[str, list[Row]]:
-        case, started = unit.case, time.perf_counter()
+        case, started, worked = unit.case, time.perf_counter(), time.process_time()
         asked_before, made_before = self.embedder.asked, self.embedder.made
         base = self.system(unit.group)
         members = {name: base if name == unit.group else viewed(base, name) for name in unit.systems}
@@ -199,6 +199,7 @@ class Bench:
             "observe_ms": _spread(observing),
             "state_ms": (sum(placing) + sum(observing) + settling) / max(1, len(case.steps)),
             "seconds": time.perf_counter() - started,
+            "cpu_seconds": time.process_time() - worked,  # without the database and a peer's process
             "embedded": self.embedder.asked - asked_before,
             "embedded_anew": self.embedder.made - made_before,
             "notes": list(case.notes),
