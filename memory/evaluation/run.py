@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import random
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -19,11 +19,9 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, Final, Literal
 
-import django
-from django.conf import settings
 from django.db import connection
 
-from memory.evaluation import evidence, measurements, rows
+from memory.evaluation import evidence, measurements, rows, worker
 from memory.evaluation import reader as reading
 from memory.evaluation.benchmarks import BENCHMARKS
 from memory.evaluation.cases import Benchmark, Case, Question
@@ -39,7 +37,6 @@ from memory.llm.interface import ModelError
 
 BUDGETS: Final = (256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 FILL: Final = "whole items in rank order, those too long skipped"
-WATCH_SECONDS: Final = 1.0
 Tell = Callable[[str], None]
 
 
@@ -387,42 +384,19 @@ def _measured(
             yield unit, bench.measure(unit, ledgers)
         return
     context = multiprocessing.get_context("spawn")  # neither a connection nor an ONNX session survives a fork
-    start = (plan, connection.settings_dict["NAME"], os.getpid())
-    with ProcessPoolExecutor(plan.processes, mp_context=context, initializer=_begin, initargs=start) as pool:
+    start = (pickle.dumps(plan), connection.settings_dict["NAME"], os.getpid())
+    with ProcessPoolExecutor(plan.processes, mp_context=context, initializer=worker.begin, initargs=start) as pool:
         running: dict[Future[dict[str, list[Row]]], Unit] = {}
         try:
             while True:
                 while len(running) < plan.processes and (unit := following()) is not None:
-                    running[pool.submit(_in_worker, unit, ledgers)] = unit
+                    running[pool.submit(worker.measure, unit, ledgers)] = unit
                 if not running:
                     return
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     yield running.pop(future), future.result()
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
-
-
-_bench: Bench | None = None
-
-
-def _begin(plan: Plan, database: str, parent: int) -> None:
-    """In a new process: Django on the parent's database, and an end when the parent ends, however it does."""
-    global _bench
-    django.setup()
-    settings.DATABASES["default"]["NAME"] = connection.settings_dict["NAME"] = database
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(WATCH_SECONDS)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-    _bench = Bench(plan)
-
-
-def _in_worker(unit: Unit, ledgers: Mapping[str, Ledger]) -> dict[str, list[Row]]:
-    assert _bench is not None
-    return _bench.measure(unit, ledgers)
 
 
 # --- Judging ----------------------------------------------------------------------------------------------------------
