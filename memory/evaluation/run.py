@@ -27,7 +27,7 @@ from memory.evaluation.benchmarks import BENCHMARKS
 from memory.evaluation.cases import Benchmark, Case, Question
 from memory.evaluation.localization import quantile
 from memory.evaluation.rows import Ledger, Row, Stamp
-from memory.evaluation.systems import SYSTEMS, Factory, group_of, measured, viewed
+from memory.evaluation.systems import SYSTEMS, Factory, group_of, measured, recalls, viewed
 from memory.evaluation.systems.base import Placed, System
 from memory.evaluation.systems.cache import CachedEmbedder
 from memory.evaluation.systems.peers import NotMeasuredError
@@ -191,7 +191,6 @@ class Bench:
             "kind": "case",
             "case": case.id,
             "states": len(case.steps),
-            "questions": asking.number,
             "place_ms": _spread(placing),
             "observe_ms": _spread(observing),
             "state_ms": (sum(placing) + sum(observing) + settling) / max(1, len(case.steps)),
@@ -201,7 +200,7 @@ class Bench:
             "embedded_anew": self.embedder.made - made_before,
             "notes": list(case.notes),
         }
-        return {name: [*mine, last] for name, mine in found.items()}
+        return {name: [*mine, {**last, "questions": sum(row["kind"] == "question" for row in mine)}] for name, mine in found.items()}
 
 
 class _Asking:
@@ -209,16 +208,16 @@ class _Asking:
 
     def __init__(self, bench: Bench, unit: Unit, members: Mapping[str, System], ledgers: Mapping[str, Ledger], found: Mapping[str, list[Row]]) -> None:
         self.bench, self.unit, self.members, self.ledgers, self.found = bench, unit, members, ledgers, found
-        self.number = 0
         self.given = {step.given.id: step.given for step in unit.case.steps}
         self.answered = {name: {_answer_key(row) for row in rows.read(ledgers[name].answers)} for name in members} if bench.plan.answer else {}
 
     def ask(self, question: Question) -> None:
         if not self.bench.benchmark.measures & {"evidence", "answers"}:
             return
-        self.number += 1
         case, plan = self.unit.case, self.bench.plan
         for name, system in self.members.items():
+            if not recalls(name):
+                continue
             recalled = system.recall(question.asked, sorted({*plan.budgets, *plan.answer}))
             judged = evidence.judge(question, recalled, self.given, case.sessions, self.unit.decoys.get(question.id))
             self.found[name].append(

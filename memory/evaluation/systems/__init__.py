@@ -27,8 +27,12 @@ _PLACING: Final = _ROUTERS | {name for name, variant in ours.VARIANTS.items() if
 def measured(name: str, measures: Collection[str]) -> bool:
     """Whether anything of what a benchmark measures is a system's business: routers only place, most others only recall."""
     places = name in _PLACING and not {"localization", "links"}.isdisjoint(measures)
-    recalls = name not in _ROUTERS and not {"evidence", "answers"}.isdisjoint(measures)
-    return places or recalls
+    return places or (recalls(name) and not {"evidence", "answers"}.isdisjoint(measures))
+
+
+def recalls(name: str) -> bool:
+    """Whether a system can be asked: a router has nothing to answer with."""
+    return name not in _ROUTERS
 
 
 def group_of(name: str) -> str:
