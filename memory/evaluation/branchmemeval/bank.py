@@ -135,7 +135,9 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """What all domains of a split share: people, names of firms and streets, frames around a matter, turns without one. `odd`: its numbers are odd."""
+    """What all domains of a split share: people, names of firms and streets, frames around a matter, turns without one, what makes answers longer.
+
+    odd: its numbers are odd."""
 
     currency: str
     odd: bool
@@ -144,6 +146,7 @@ class Voice:
     roles: tuple[Role, ...]
     frames: Mapping[str, Any]
     turns: Mapping[str, Any]
+    additions: Mapping[str, Forms]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +180,9 @@ def load(split: Split) -> Bank:
     files = sorted(path for path in folder.glob("*.toml") if path.stem != VOICE)
     if not files:
         raise BankError(f"There is no bank for the split {split!r}.")
-    return Bank(split, _made(Voice, _read(folder / f"{VOICE}.toml"), VOICE), tuple(_made(Domain, {"name": path.stem, **_read(path)}, path.stem) for path in files))
+    return Bank(
+        split, _made(Voice, _read(folder / f"{VOICE}.toml"), VOICE), tuple(_made(Domain, {"name": path.stem, **_read(path)}, path.stem) for path in files)
+    )
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -10,20 +10,21 @@ Only `id`, `user`, `assistant` and `time` of a turn are for a system; a question
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import random
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import IO, Any, Final, cast
+from typing import Any, Final
 
+from memory.evaluation.benchmarks.branchmemeval import FORMAT
+from memory.evaluation.benchmarks.files import WrongFileError, documents, items, require
 from memory.evaluation.branchmemeval import bank, plan, schedule, verbalize
 from memory.evaluation.branchmemeval.bank import Bank, Split
 from memory.evaluation.branchmemeval.plan import Session, Turn
 from memory.evaluation.branchmemeval.verbalize import Worded
 
-FORMAT: Final = "branchmemeval/1"
 SEED: Final = 20260817
 Row = dict[str, Any]
 
@@ -97,17 +98,22 @@ def write(rows: Sequence[Row], path: Path) -> None:
     path.write_text("".join(f"{line(one)}\n" for one in rows), encoding="utf-8")
 
 
-def read(path: Path) -> Iterator[Row]:
-    """The lines of a set, its head first; gz and plain. Raises ValueError for a file that isn't one."""
-    with cast("IO[str]", gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")) as file:
-        for number, text in enumerate(file, 1):
-            try:
-                value = json.loads(text)
-            except json.JSONDecodeError as error:
-                raise ValueError(f"{path.name}, line {number}: {error.msg}") from error
-            if number == 1 and (not isinstance(value, dict) or value.get("format") != FORMAT):
-                raise ValueError(f"{path.name} isn't a set of {FORMAT}.")
-            yield value
+def read(path: Path) -> list[Row]:
+    """The lines of a set, its head first. Raises WrongFileError."""
+    rows = lines(path)
+    if not rows or rows[0].get("format") != FORMAT:
+        raise WrongFileError(f"{path.name} isn't a set of {FORMAT}.")
+    return rows
+
+
+def lines(path: Path) -> list[Row]:
+    """The objects of a JSONL file, plain, .gz or .xz. Raises WrongFileError."""
+    return [dict(require(value, (), name, "JSON lines")) for name, file in documents(path, ".jsonl") for value in items(name, file)]
+
+
+def moment(turn: Row) -> datetime:
+    """When a turn was said."""
+    return datetime.fromisoformat(turn["time"])
 
 
 def digest(rows: Sequence[Row]) -> str:

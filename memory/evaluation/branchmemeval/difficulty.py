@@ -60,9 +60,7 @@ def resumptions(session: Row) -> list[int]:
     """Places of turns that go back to another tree than that of the turn before."""
     tree = trees(session)
     turns = session["turns"]
-    return [
-        at for at in range(1, len(turns)) if turns[at]["gold"]["parent"] is not None and tree[turns[at]["id"]] != tree[turns[at - 1]["id"]]
-    ]
+    return [at for at in range(1, len(turns)) if turns[at]["gold"]["parent"] is not None and tree[turns[at]["id"]] != tree[turns[at - 1]["id"]]]
 
 
 def lexical(session: Row) -> list[Scored]:

@@ -30,7 +30,20 @@ SHORTEST, LONGEST = 42, 52
 
 # How a turn says where it belongs. `go on` needs to say nothing; all others may stand at the beginning of a resumption.
 Pointer = Literal[
-    "new", "aside", "go on", "consequence", "pending answer", "person in other words", "contrast", "season", "earlier option", "choice", "old value", "cue", "name", "question"
+    "new",
+    "aside",
+    "go on",
+    "consequence",
+    "pending answer",
+    "person in other words",
+    "contrast",
+    "season",
+    "earlier option",
+    "choice",
+    "old value",
+    "cue",
+    "name",
+    "question",
 ]
 Act = Literal["open", "trait", "set", "change", "list", "choose", "rechoose", "hint", "answer", "tell", "follow", "short", "chat", "both", "aside"]
 Lead = Literal["", "cue", "role", "contrast", "season"]

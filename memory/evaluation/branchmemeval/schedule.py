@@ -27,10 +27,10 @@ HEADS: Final[Mapping[Pointer, float]] = {
     "pending answer": 5.0,
     "person in other words": 1.6,
     "contrast": 4.0,
-    "season": 1.2,
+    "season": 3.0,
     "choice": 2.5,
     "earlier option": 1.2,
-    "old value": 1.0,
+    "old value": 3.0,
     "name": 1.2,
     "cue": 0.7,
 }
@@ -207,7 +207,7 @@ class _Planner:
             for name in rng.sample(free, min(len(free), 4)):
                 self._task(branch, _Task("set", name))
             settled = [name for name in free if all(wish.slot != name for wish in self.wishes)]
-            if settled and rng.random() < 0.6:
+            if settled and rng.random() < 0.75:
                 name = rng.choice(settled)
                 self._task(branch, _Task("set", name))
                 self._replace(branch, name)
@@ -305,7 +305,9 @@ class _Planner:
             self.branches[turn.branch].tip = len(self.turns)
         self.turns.append(turn)
 
-    def _say(self, branch: _Branch, pointer: Pointer, parts: list[Part], *, lead: Lead = "", fields: Mapping[str, str] | None = None, **more: int | None) -> None:
+    def _say(
+        self, branch: _Branch, pointer: Pointer, parts: list[Part], *, lead: Lead = "", fields: Mapping[str, str] | None = None, **more: int | None
+    ) -> None:
         asks = None
         if branch.asked is None and branch.pending and pointer != "new" and parts[-1].act not in ("list", "short", "chat") and self.rng.random() < 0.4:
             asks = branch.pending.pop()
@@ -551,6 +553,7 @@ class _Planner:
             anchor = self.rng.choices(("who", "later", "name"), (0.55, 0.25, 0.2))[0]
         place = self.rng.choice(list(branch.told)) if anchor == "who" else 0
         also = None
+        evidence: tuple[int, ...]
         match wish.dimension:
             case "B3":
                 assert branch.listed is not None

@@ -22,7 +22,7 @@ REGISTERS: Final = ("plain", "plain", "terse", "chatty", "lower", "hasty")
 OF_THE_MATTER: Final = ("set", "change", "hint", "answer", "trait", "tell", "choose", "rechoose")
 _WORD = re.compile(r"\b[a-z]{6,}\b")
 _SENTENCE = re.compile(r"(^|[.!?]\s+)([a-z])")
-_ASKS = re.compile(r"(?:which|who|what|where|when|how|could|can|would|do|does|is|are)\b(?!.*[.:])", re.IGNORECASE)
+_ASKS = re.compile(r"(?:which|whom?|what|where|could|can)\b[^.:?]*$", re.IGNORECASE)
 _ALONE = re.compile(r"\bI\b")
 T = TypeVar("T")
 
@@ -65,23 +65,23 @@ class _Speaker:
 
     def speak(self) -> list[Worded]:
         time, made = self.session.start, []
-        for turn in self.session.turns:
-            user, assistant, keeps = self._question(turn, turn.question) if turn.question else self._turn(turn)
+        for at, turn in enumerate(self.session.turns):
+            user, assistant, keeps = self._question(turn, turn.question) if turn.question else self._turn(at, turn)
             made.append(Worded(user, assistant, time, keeps))
             time = _awake(time + timedelta(minutes=round(min(2160.0, self.rng.lognormvariate(4.2, 1.6))) + 1))
         return made
 
     # --- Turns --------------------------------------------------------------------------------------------------------
 
-    def _turn(self, turn: Turn) -> tuple[str, str, tuple[str, ...]]:
+    def _turn(self, at: int, turn: Turn) -> tuple[str, str, tuple[str, ...]]:
         branch = None if turn.branch is None else self.session.branches[turn.branch]
         told = [self._part(part, branch) for part in turn.parts]
         said, answers = [user for user, _ in told], [assistant for _, assistant in told]
         if turn.lead:
             said[0] = self._form(f"frames.{turn.lead}", self.voice.frames[turn.lead], branch, {**turn.lead_fields, "x": said[0]})
         last = turn.parts[-1].act
-        if last in OF_THE_MATTER and self.rng.random() < 0.6:
-            answers.append(self._addition())
+        if branch is not None and last in OF_THE_MATTER:
+            answers += self._additions(at, branch)
         if turn.asks is not None:
             answers.append(self.domain.pending[turn.asks].ask)
         keeps = [value for part in turn.parts for value in part.fields.values()] + [name for part in turn.parts for name, _ in part.items]
@@ -89,12 +89,32 @@ class _Speaker:
         if last == "open" or turn.parts[0].act == "open":
             assert branch is not None
             keeps.append(branch.owner.name)
-        return self._dressed(said, keeps, last), " ".join(_sentences(answer) for answer in answers).replace("\n ", "\n"), tuple(keeps)
+        return self._dressed(said, keeps, last), _joined(answers), tuple(keeps)
 
-    def _addition(self) -> str:
-        if self.rng.random() < 0.6:
-            return self.decks.deal(f"{self.domain.name}.advice", self.domain.advice)
-        return self.decks.deal("turns.more", self.voice.turns["more"])
+    def _additions(self, at: int, branch: Branch) -> list[str]:
+        """What makes an answer as long as answers are: a remark, what is still open, now and then a handful of advice."""
+        rng, found = self.rng, []
+        if rng.random() < 0.75:
+            found.append(self._advice())
+        if rng.random() < 0.3:
+            found.append(self.decks.deal("turns.more", self.voice.turns["more"]))
+        if rng.random() < 0.3 and (nouns := self._open_points(at, branch)):
+            found.append(self._form("additions.open_points", self.voice.additions["open_points"], branch, {"nouns": nouns}))
+        if rng.random() < 0.16:
+            tips = [f"- {self._advice()}" for _ in range(rng.randint(4, 7))]
+            found.append("\n".join(["\n" + self.decks.deal("additions.advice", self.voice.additions["advice"]), *tips, ""]))
+        return found
+
+    def _advice(self) -> str:
+        return self.decks.deal(f"{self.domain.name}.advice", self.domain.advice)
+
+    def _open_points(self, at: int, branch: Branch) -> str:
+        """The slots of a branch that nothing was said about up to this turn."""
+        number = self.session.branches.index(branch)
+        said = {part.key[0] for turn in self.session.turns[: at + 1] if turn.branch == number for part in turn.parts if part.key}
+        kind = self.domain.kind(branch.kind)
+        nouns = [f"the {slot.noun}" for slot in kind.slots if slot.name not in said and slot.name != kind.list.slot][:3]
+        return " and ".join([", ".join(nouns[:-1]), nouns[-1]] if len(nouns) > 1 else nouns)
 
     def _form(self, name: str, forms: Sequence[str], branch: Branch | None, values: Mapping[str, str]) -> str:
         return self.decks.deal(name, forms).format(**{**self._fields(branch), **values})
@@ -140,7 +160,7 @@ class _Speaker:
                 bridge = self.domain.bridges[int(part.key[0])]
                 return self._form(name, bridge.tell, branch, part.fields), self._form(f"{name}.reply", bridge.reply, branch, part.fields)
             case "list":
-                return self._form(name, kind.list.request, branch, {}), self._list(name, kind.list, part)
+                return _asking(self._form(name, kind.list.request, branch, {})), self._list(name, kind.list, part)
             case "choose" | "rechoose":
                 by = kind.list.props[int(part.key[0])][1]
                 frames = self.voice.frames["pick" if part.act == "choose" else "inner"]
@@ -154,8 +174,11 @@ class _Speaker:
     def _list(self, name: str, listing: Listing, part: Part) -> str:
         intro = self.decks.deal(f"{name}.intro", listing.intro)
         joint = self.rng.choice((": ", " – ", ", which "))
-        lines = [f"{number}. {item}{joint}{listing.props[prop][0]}" for number, (item, prop) in enumerate(part.items, 1)]
-        return "\n".join([intro, *lines, self._addition()])
+        lines = []
+        for number, (item, prop) in enumerate(part.items, 1):
+            extra = f"; {self.decks.deal('additions.extras', self.voice.additions['extras'])}" if self.rng.random() < 0.7 else ""
+            lines.append(f"{number}. {item}{joint}{listing.props[prop][0]}{extra}")
+        return "\n".join([intro, *lines, self._advice(), self.decks.deal("turns.more", self.voice.turns["more"])])
 
     # --- Questions ----------------------------------------------------------------------------------------------------
 
@@ -199,7 +222,7 @@ class _Speaker:
             parts[0] = f"{self.decks.deal('turns.openers', self.voice.turns['openers'])}, {parts[0]}"
         if self.register == "chatty" and last != "short" and rng.random() < 0.4:
             parts.append(self.decks.deal("turns.chatty", self.voice.turns["chatty"]))
-        text = " ".join(part if part[-1] in ".?!" else f"{part}{'?' if _ASKS.match(part) else '.'}" for part in parts)
+        text = " ".join(part if part[-1] in ".?!" else f"{part}." for part in parts)
         if self.register in ("terse", "lower", "hasty"):
             text = text.removesuffix(".")
         if self.register == "lower":
@@ -207,6 +230,15 @@ class _Speaker:
         if self.register == "hasty" and rng.random() < 0.35:
             text = _mistyped(text, keeps, rng)
         return _sentences(text)
+
+
+def _asking(text: str) -> str:
+    return f"{text}?" if _ASKS.match(text) else text
+
+
+def _joined(answers: Sequence[str]) -> str:
+    """Sentences after one another; what begins or ends with a line of its own keeps it."""
+    return re.sub(r" ?\n ?", "\n", " ".join(_sentences(answer) for answer in answers)).strip()
 
 
 def _awake(time: datetime) -> datetime:
