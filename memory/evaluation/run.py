@@ -287,9 +287,8 @@ def run(plan: Plan, tell: Tell, factories: Mapping[str, Factory] | None = None) 
         for name in names
     }
     ledgers = {name: Ledger(plan.out, stamp) for name, stamp in stamps.items()}
-    done = {name: ledger.open(again=plan.again) for name, ledger in ledgers.items()}
-    if plan.answer:
-        done = {name: _also_answered(done[name], ledgers[name], plan) for name in names}
+    there = {name: ledger.open(again=plan.again) for name, ledger in ledgers.items()}
+    done = {name: _also_answered(there[name], ledgers[name], plan) for name in names} if plan.answer else there
     spans = evidence.decoys([(case.id, evidence.questions_of(case)) for case in cases], plan.seed)
     units = list(_units(cases, names, done, spans))
     tell(f"{plan.label}: {len(cases)} cases, {len(names)} systems, {len(units)} units to go")
@@ -301,7 +300,7 @@ def run(plan: Plan, tell: Tell, factories: Mapping[str, Factory] | None = None) 
                 if unit.group not in skipped:
                     tell(f"{plan.label}: {name} not measured: {mine[-1]['why']}")
                     ledgers[name].add(mine)
-            elif unit.case.id not in done[name] or mine[-1]["kind"] == "failed":
+            elif unit.case.id not in there[name] or mine[-1]["kind"] == "failed":
                 ledgers[name].add(_with_case(mine, unit.case.id))
             if mine[-1]["kind"] == "failed":
                 tell(f"{plan.label}: {name} failed at {unit.case.id}: {mine[-1]['why']}")
