@@ -26,7 +26,7 @@ class BankError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Something a matter has one value of. `type`: bank:NAME, list, date, time, money:LOW:HIGH, count:LOW:HIGH:UNIT. `ask` are questions for it."""
+    """Something a matter has one value of. `type`: bank:NAME, list, date, time:FROM:UNTIL, money:LOW:HIGH, count:LOW:HIGH:UNIT. `ask` are questions for it."""
 
     name: str
     noun: str
@@ -68,8 +68,9 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """A circumstance of one person. `hint`: what only makes sense for that person, in words that share none with `say`; `who`: “the one …”."""
+    """A circumstance of one person. `word`: what it is called; `hint`: what only makes sense for that person, in other words than `say`; `who`: “the one …”."""
 
+    word: str
     say: Forms
     reply: Forms
     who: Forms

@@ -41,12 +41,13 @@ Pointer = Literal[
     "earlier option",
     "choice",
     "old value",
+    "detail",
     "cue",
     "name",
     "question",
 ]
 Act = Literal["open", "trait", "set", "change", "list", "choose", "rechoose", "hint", "answer", "tell", "follow", "short", "chat", "both", "aside"]
-Lead = Literal["", "cue", "role", "contrast", "season"]
+Lead = Literal["", "cue", "role", "contrast", "season", "detail"]
 
 
 @dataclass(frozen=True, slots=True)

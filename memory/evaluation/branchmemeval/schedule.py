@@ -23,7 +23,8 @@ RUNS: Final = (0, 0, 1, 1, 1, 2, 2, 3)  # turns that go on after a head
 STALE: Final = 3  # turns between something said and something that leans on it
 TOWARDS: Final[Mapping[Family, tuple[float, float]]] = {"backjump": (0.46, 0.97), "artifact": (0.5, 0.95), "twin": (0.48, 0.95), "bridge": (0.62, 0.95)}
 HEADS: Final[Mapping[Pointer, float]] = {
-    "consequence": 6.0,
+    "consequence": 4.5,
+    "detail": 3.0,
     "pending answer": 5.0,
     "person in other words": 1.6,
     "contrast": 4.0,
@@ -31,7 +32,7 @@ HEADS: Final[Mapping[Pointer, float]] = {
     "choice": 2.5,
     "earlier option": 1.2,
     "old value": 3.0,
-    "name": 1.2,
+    "name": 1.8,
     "cue": 0.7,
 }
 
@@ -461,6 +462,7 @@ class _Planner:
         anything = state or self._due(branch, "list")
         if self._hintable(branch):
             yield "consequence"
+            yield "detail"
         if branch.asked is not None:
             yield "pending answer"
         if branch.listed is not None and branch.chosen is None and now - branch.listed >= STALE:
@@ -494,13 +496,16 @@ class _Planner:
     def _head(self, branch: _Branch, pointer: Pointer) -> None:
         rng = self.rng
         match pointer:
-            case "consequence":
+            case "consequence" | "detail":
                 trait = rng.choice(self._hintable(branch))
                 parts = [Part("hint", (trait, branch.hints[trait].pop()))]
                 task = self._due(branch, "set", "change")
                 if task is not None and rng.random() < (0.6 if task.due < 99 else 0.35):
                     parts.append(self._do(branch, task))
-                self._say(branch, pointer, parts)
+                if pointer == "detail":
+                    self._say(branch, pointer, parts, lead="detail", fields={"trait": str(trait)})
+                else:
+                    self._say(branch, pointer, parts)
             case "pending answer":
                 self._say(branch, pointer, [self._answer(branch)])
             case "choice":

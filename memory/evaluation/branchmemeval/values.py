@@ -53,8 +53,8 @@ class Values:
                 yield from self.rng.sample(own, len(own))
             case ["date"]:
                 yield from (f"{day.day} {MONTHS[day.month - 1]}" for day in self._days() if season(f"1 {MONTHS[day.month - 1]}") in seasons)
-            case ["time"]:
-                yield from (f"{self.rng.randrange(8, 22)}:{self._number(0, 11) * 5:02d}" for _ in range(TRIES))
+            case ["time", low, high]:
+                yield from (f"{self.rng.randrange(int(low), int(high))}:{self._number(0, 11) * 5:02d}" for _ in range(TRIES))
             case ["money", low, high]:
                 yield from (self.voice.currency.format(self._number(int(low) // 5, int(high) // 5) * 5) for _ in range(TRIES))
             case ["count", low, high, unit]:

@@ -78,18 +78,25 @@ class _Speaker:
         told = [self._part(part, branch) for part in turn.parts]
         said, answers = [user for user, _ in told], [assistant for _, assistant in told]
         if turn.lead:
-            said[0] = self._form(f"frames.{turn.lead}", self.voice.frames[turn.lead], branch, {**turn.lead_fields, "x": said[0]})
+            said[0] = self._led(turn, branch, said[0])
         last = turn.parts[-1].act
         if branch is not None and last in OF_THE_MATTER:
             answers += self._additions(at, branch)
         if turn.asks is not None:
             answers.append(self.domain.pending[turn.asks].ask)
         keeps = [value for part in turn.parts for value in part.fields.values()] + [name for part in turn.parts for name, _ in part.items]
-        keeps += [value for name, value in turn.lead_fields.items() if name != "later" or turn.pointer == "name"]
+        keeps += [value for name, value in turn.lead_fields.items() if name in ("name", "season") or turn.pointer == "name"]
         if last == "open" or turn.parts[0].act == "open":
             assert branch is not None
             keeps.append(branch.owner.name)
         return self._dressed(said, keeps, last), _joined(answers), tuple(keeps)
+
+    def _led(self, turn: Turn, branch: Branch | None, said: str) -> str:
+        """What is said, behind the words that say which matter it is of."""
+        fields = {**turn.lead_fields, "x": said}
+        if turn.lead == "detail":
+            fields["word"] = self.domain.traits[int(turn.lead_fields["trait"])].word.format(**self._fields(branch))
+        return self._form(f"frames.{turn.lead}", self.voice.frames[turn.lead], branch, fields)
 
     def _additions(self, at: int, branch: Branch) -> list[str]:
         """What makes an answer as long as answers are: a remark, what is still open, now and then a handful of advice."""
