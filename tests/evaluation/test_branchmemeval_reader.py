@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
+from memory.evaluation import streams
 from memory.evaluation.branchmemeval import dataset, difficulty, reader, rephrase
 from memory.llm.interface import ModelError
 from memory.llm.structured import Structured
@@ -130,7 +131,9 @@ def test_the_command_scores_a_file(tmp_path):
 def test_the_command_makes_a_set_and_refuses_a_faulty_one(tmp_path):
     file = tmp_path / "set.jsonl"
     out = StringIO()
-    call_command("branchmemeval", "generate", "--seed", "5", "--sessions", "4", "--split", "fit", "--out", str(file), stdout=out)
+    folder = tmp_path / "streams"
+    call_command("branchmemeval", "generate", "--seed", "5", "--sessions", "4", "--split", "fit", "--out", str(file), "--streams", str(folder), stdout=out)
+    assert [len(stream) for stream in streams.load(folder)] == [len(session["turns"]) for session in dataset.read(file)[1:]]
     assert "sessions; questions; other interactions: 4" in out.getvalue()
     call_command("branchmemeval", "validate", str(file), stdout=out)
     assert "4 sessions without a fault" in out.getvalue()

@@ -98,6 +98,13 @@ def write(rows: Sequence[Row], path: Path) -> None:
     path.write_text("".join(f"{line(one)}\n" for one in rows), encoding="utf-8")
 
 
+def write_streams(sessions: Sequence[Row], folder: Path) -> None:
+    """The sessions as streams with gold parents, one file each, as `replay` and `fit_localization` read them."""
+    for session in sessions:
+        turns = [{**{key: turn[key] for key in ("id", "user", "assistant", "time")}, "parent": turn["gold"]["parent"]} for turn in session["turns"]]
+        write(turns, folder / f"{session['id']}.jsonl")
+
+
 def read(path: Path) -> list[Row]:
     """The lines of a set, its head first. Raises WrongFileError."""
     rows = lines(path)

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Protocol
 
-from memory.evaluation.answers import contains
 from memory.evaluation.branchmemeval.dataset import Row
 from memory.llm.interface import ModelError
 from memory.llm.structured import Schema, Structured
@@ -76,7 +75,7 @@ def fits(turn: Row, said: Mapping[str, Any], owners: Iterable[str]) -> bool:
         before, after = turn[side], said[side]
         if any(kept.casefold() in before.casefold() and kept.casefold() not in after.casefold() for kept in turn.get("keeps", ())):
             return False
-        if any(contains(after, owner) and not contains(before, owner) for owner in owners):
+        if any(_named(after, owner) and not _named(before, owner) for owner in owners):
             return False
         if set(_NUMBER.findall(after)) - set(_NUMBER.findall(before)) or len(_ENTRY.findall(after)) != len(_ENTRY.findall(before)):
             return False
@@ -86,6 +85,10 @@ def fits(turn: Row, said: Mapping[str, Any], owners: Iterable[str]) -> bool:
         if listed != sorted(listed):
             return False
     return True
+
+
+def _named(text: str, owner: str) -> bool:
+    return re.search(rf"\b{re.escape(owner)}\b", text, re.IGNORECASE) is not None  # a possessive is a name too
 
 
 def _in_order(text: str, keeps: Iterable[str]) -> list[str]:

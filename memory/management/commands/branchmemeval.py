@@ -27,6 +27,7 @@ class Command(BaseCommand):
         generate.add_argument("--sessions", type=int, default=plan.SESSIONS, help="the paper's composition at %(default)s, else in its proportions")
         generate.add_argument("--split", choices=bank.SPLITS, default="test", help="whose domains, names and wording")
         generate.add_argument("--out", type=Path, required=True, metavar="FILE")
+        generate.add_argument("--streams", type=Path, metavar="DIR", help="also as streams with gold parents, for replay and fit_localization")
         generate.add_argument("--verbalize", action="store_true", help="have the model of OPENAI_BASE_URL reword the turns")
         for name, help in (
             ("validate", "look for faults"),
@@ -56,6 +57,8 @@ class Command(BaseCommand):
             rows = self._reworded(rows)
         self._hold(rows)
         dataset.write(rows, options["out"])
+        if options["streams"]:
+            dataset.write_streams(rows[1:], options["streams"])
         for what, figure in card.figures(rows):
             self.stdout.write(f"{what}: {figure}")
         self.stdout.write(f"Wrote {options['out'].name}, SHA-256 {dataset.digest(rows)}.")
