@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from memory.evaluation import interleave
 from memory.evaluation.branchmemeval import dataset
+from memory.evaluation.branchmemeval import plan as planned
 from memory.evaluation.run import BUDGETS, Plan
 from memory.evaluation.systems import SYSTEMS
 from memory.evaluation.systems.peers import PEERS
@@ -61,7 +62,7 @@ def plans(shared: Path | None, size: Size, *, systems: Sequence[str] | None, ans
     found += plan("irc", shared / IRC, split="dev", sample=5 if small else None)
     if not small:
         found += plan("irc-text", shared / IRC, split="dev")
-    found += plan("branchmemeval", _made(common["out"], sessions=33, seed=common["seed"]), split="generated")
+    found += plan("branchmemeval", _made(common["out"]), split="the testing set")
     found += plan("locomo", shared / LOCOMO, split="development share", questions=40 if small else None)
     found += plan("beam", shared / BEAM, split="development share", sample=5 if small else None)
     # The ablations and peers take a part of the cases of the others: the same seed draws it.
@@ -88,8 +89,8 @@ def _streams(file: Path, out: Path, kind: interleave.Kind, resolved: bool, seed:
     return out
 
 
-def _made(out: Path, *, sessions: int, seed: int) -> Path:
-    """A BranchMemEval set of so many sessions, made unless it is there."""
+def _made(out: Path, *, sessions: int = planned.SESSIONS, seed: int = dataset.SEED) -> Path:
+    """A BranchMemEval set, made unless it is there; the testing set unless another is asked for."""
     path = out / f"branchmemeval-{sessions}-{seed}.jsonl"
     if not path.exists():
         dataset.write(list(dataset.generate(seed, sessions)), path.with_suffix(".aside"))
