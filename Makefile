@@ -102,17 +102,18 @@ check: $(DONE)/dev $(DONE)/page-packages
 check-llm: setup $(DONE)/dev
 	$(PY) manage.py check_llm $(ARGS)
 
-# Figures of this machine, into docs/benchmarks.md and docs/measurements.md. Rows and vectors stay in BENCH: a run that was stopped goes on.
+# Figures of this machine, into docs/benchmarks.md and docs/measurements.md. Rows stay in BENCH, by commit, and vectors: a run that was stopped goes on.
 DATA ?= ../shared/data
 BENCH ?= .arborweb/bench
+COMMIT = $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 bench: setup
 	@test -d "$(DATA)" || { echo "There are no benchmark data in $(DATA). Say where they are: make bench DATA=/path/to/data (docs/benchmarking.md says which sets)."; exit 1; }
-	$(PY) manage.py bench all --standard --shared "$(DATA)" --out "$(BENCH)/standard" --record $(ARGS)
+	$(PY) manage.py bench all --standard --shared "$(DATA)" --out "$(BENCH)/standard-$(COMMIT)" --vectors "$(BENCH)/embeddings.sqlite" --record $(ARGS)
 	$(PY) manage.py measure_latency
 
 nightly: check test
 	@test -d "$(DATA)" || { echo "There are no benchmark data in $(DATA). Say where they are: make nightly DATA=/path/to/data (docs/benchmarking.md says which sets)."; exit 1; }
-	$(PY) manage.py bench all --full --shared "$(DATA)" --out "$(BENCH)/full" --record $(ARGS)
+	$(PY) manage.py bench all --full --shared "$(DATA)" --out "$(BENCH)/full-$(COMMIT)" --vectors "$(BENCH)/embeddings.sqlite" --record $(ARGS)
 	$(PY) manage.py measure_latency
 	$(PY) manage.py measure_boot
 

@@ -55,10 +55,10 @@ def cell(text: str) -> str:
 
 
 def commit() -> str:
-    """The short hash of the checkout, with a remark when files differ from it."""
+    """The short hash of the checkout, with a remark when files differ from it; what is written about it (docs) changes no figure."""
     try:
         short = _git("rev-parse", "--short", "HEAD")
-        return f"{short} with local changes" if _git("status", "--porcelain", "--untracked-files=no") else short
+        return f"{short} with local changes" if _git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs") else short
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
 

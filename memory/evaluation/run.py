@@ -46,6 +46,7 @@ class Plan:
 
     name: of the rows and of the section in the report. split: what the data are, in a word. limit, sample: the first so many cases, or so many drawn by `seed`;
     questions: so many of each case, drawn likewise. answer: the budgets at which questions are answered. minutes: after these no case is begun.
+    vectors: the file of vectors, under `out` when left out.
     """
 
     benchmark: str
@@ -65,6 +66,7 @@ class Plan:
     minutes: float | None = None
     keep: bool = False
     again: bool = False
+    vectors: Path | None = None
 
     @property
     def label(self) -> str:
@@ -133,7 +135,7 @@ class Bench:
     def __init__(self, plan: Plan, factories: Mapping[str, Factory] | None = None) -> None:
         self.plan = plan
         self.benchmark = BENCHMARKS[plan.benchmark]
-        self.embedder = CachedEmbedder(embedder(), plan.out / "embeddings.sqlite")
+        self.embedder = CachedEmbedder(embedder(), plan.vectors or plan.out / "embeddings.sqlite")
         self.setting = Setting(self.embedder, run=f"bench {plan.label}", keep=plan.keep)
         self._factories = {**SYSTEMS, **(factories or {})}
         self._systems: dict[str, System] = {}

@@ -10,7 +10,8 @@ from memory.evaluation import interleave
 from memory.evaluation.branchmemeval import dataset
 from memory.evaluation.branchmemeval import plan as planned
 from memory.evaluation.run import BUDGETS, Plan
-from memory.evaluation.systems import SYSTEMS
+from memory.evaluation.systems import SYSTEMS, group_of
+from memory.evaluation.systems.ours import VARIANTS
 from memory.evaluation.systems.peers import PEERS
 
 SIZES: Final = {
@@ -32,8 +33,9 @@ STREAMS: Final[tuple[tuple[str, interleave.Kind, str, bool], ...]] = (
     ("cast-resolved", "cast", CAST, True),
 )
 SMOKE_BUDGETS: Final = (512, 2048)
-ABLATIONS: Final = tuple(name for name in SYSTEMS if name == "additive" or name.startswith("without-"))
-CHEAP: Final = tuple(name for name in SYSTEMS if name not in ABLATIONS and name not in PEERS)
+COSTLY: Final = (*(name for name in VARIANTS if group_of(name) == name != "ours"), *PEERS)  # a forest of their own each, or embeddings of their own
+CHEAP: Final = tuple(name for name in SYSTEMS if name not in COSTLY)
+GIVEN: Final = ("ours", "additive", "tfidf", "minilm")
 
 
 def plans(shared: Path | None, size: Size, *, systems: Sequence[str] | None, answer: tuple[int, ...], tell: Callable[[str], None], **common: Any) -> list[Plan]:
@@ -56,18 +58,18 @@ def plans(shared: Path | None, size: Size, *, systems: Sequence[str] | None, ans
     found: list[Plan] = []
     for name, kind, file, resolved in STREAMS:
         streams = _streams(shared / file, common["out"] / "streams" / name, kind, resolved, common["seed"])
-        split = "half 1 of 2, other dialogues than fitted on"
-        for prefix in ("online", "given"):
-            found += plan("streams", streams, name=f"streams-{name}", split=split, prefix=prefix)
-    found += plan("irc", shared / IRC, split="dev", sample=5 if small else None)
+        how: dict[str, Any] = {"name": f"streams-{name}", "split": "half 1 of 2, other dialogues than fitted on"}
+        found += plan("streams", streams, **how)
+        found += plan("streams", streams, only=GIVEN if small else tuple(SYSTEMS), prefix="given", **how)
+    found += plan("irc", shared / IRC, split="dev", sample=3 if small else None)
     if not small:
         found += plan("irc-text", shared / IRC, split="dev")
     found += plan("branchmemeval", _made(common["out"]), split="the testing set")
-    found += plan("locomo", shared / LOCOMO, split="development share", questions=40 if small else None)
-    found += plan("beam", shared / BEAM, split="development share", sample=5 if small else None)
-    # The ablations and peers take a part of the cases of the others: the same seed draws it.
-    found += plan("longmemeval", shared / LONGMEMEVAL, only=CHEAP, split="development share", sample=20 if small else None)
-    found += plan("longmemeval", shared / LONGMEMEVAL, only=(*ABLATIONS, *PEERS), split="development share", sample=5 if small else 20)
+    # Of the others, costly systems take a part of the cases: the same seed draws it, and differences are over the questions both have.
+    for benchmark, file, questions, most, fewer in (("locomo", LOCOMO, 40, 5, 2), ("beam", BEAM, None, 4, 4), ("longmemeval", LONGMEMEVAL, None, 10, 2)):
+        for only, sample in ((CHEAP, most), (COSTLY, fewer)):
+            how = {"questions": questions, "sample": sample} if small else {}
+            found += plan(benchmark, shared / file, only=only, split="development share", **how)
     if not found:
         raise ValueError(f"{shared} has the data of no benchmark.")
     return found

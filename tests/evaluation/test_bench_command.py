@@ -79,12 +79,13 @@ def test_the_smoke_run_measures_every_system_on_generated_sessions(tmp_path, cap
 
 def test_a_standard_run_states_its_samples_and_leaves_out_what_is_not_there(tmp_path):
     told = []
-    write_locomo(tmp_path / suite.LOCOMO.removesuffix(".gz"))
     (tmp_path / suite.BEAM).mkdir(parents=True)
     common = {"out": tmp_path / "out", "seed": 1, "processes": 2, "keep": False, "again": False}
     found = suite.plans(tmp_path, "standard", systems=None, answer=(), tell=told.append, **common)
-    assert [(plan.benchmark, plan.sample) for plan in found] == [("branchmemeval", None), ("beam", 5)]
-    assert sum("left out" in line for line in told) == 10
+    assert [(plan.benchmark, plan.sample) for plan in found] == [("branchmemeval", None), ("beam", 4), ("beam", 4)]
+    assert {name for plan in found[1:] for name in plan.systems} == set(SYSTEMS)
+    assert {"ours", "without-facts"} <= set(found[1].systems) and {"additive", "mem0"} <= set(found[2].systems)
+    assert sum("left out" in line for line in told) == 11
     full = suite.plans(tmp_path, "full", systems=["ours"], answer=(), tell=told.append, **common)
     assert [(plan.benchmark, plan.sample, plan.systems) for plan in full] == [("branchmemeval", None, ("ours",)), ("beam", None, ("ours",))]
 

@@ -37,6 +37,7 @@ class Command(BaseCommand):
         parser.add_argument("--data", type=Path, metavar="PATH", help="the file or directory of the benchmark")
         parser.add_argument("--shared", type=Path, metavar="DIR", help="with `all`: where the data of all benchmarks are")
         parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="for rows and vectors")
+        parser.add_argument("--vectors", type=Path, metavar="FILE", help="of vectors that several runs share; in --out when left out")
         parser.add_argument("--system", nargs="+", choices=SYSTEMS, metavar="NAME", help=f"of {', '.join(SYSTEMS)}; all when left out")
         parser.add_argument("--budgets", type=numbers, default=BUDGETS, metavar="N,N", help="of evidence, in tokens")
         parser.add_argument("--prefix", choices=("online", "given"), default="online", help="where interactions are kept: as placed, or under gold parents")
@@ -79,7 +80,7 @@ class Command(BaseCommand):
     def _plans(self, options: dict[str, Any]) -> list[Plan]:
         systems = tuple(options["system"] or SYSTEMS)
         answer = (options["answer_budgets"] or (settings.EVIDENCE_BUDGET,)) if options["answer"] else ()
-        common = {"out": options["out"], "seed": options["seed"], "processes": options["processes"], "keep": options["keep"], "again": options["again"]}
+        common = {name: options[name] for name in ("out", "vectors", "seed", "processes", "keep", "again")}
         if options["benchmark"] == "all":
             return suite.plans(options["shared"], options["size"] or "standard", systems=options["system"], answer=answer, tell=self._tell, **common)
         if options["data"] is None:
