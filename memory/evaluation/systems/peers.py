@@ -21,11 +21,12 @@ SERVE: Final = Path(__file__).parent.parent / "peers" / "serve.py"
 PYTHON: Final = ROOT / ".venv-peers" / "bin" / "python"
 MODULES: Final[Mapping[str, str]] = {"mem0": "mem0", "engram-search": "engram", "coremem": "coremem"}
 PEERS: Final = tuple(MODULES)
-LIMIT: Final = 200  # interactions asked for; what a larger budget could hold beyond them stays empty
+# Interactions asked for; what a larger budget could hold beyond them stays empty. The time coremem takes grows with their square.
+LIMITS: Final[Mapping[str, int]] = {"mem0": 200, "engram-search": 200, "coremem": 100}
 NOTES: Final[Mapping[str, str]] = {
-    "mem0": "mem0ai 2.2.1, infer=False, MiniLM fp32; its BM25 part is off, since fastembed's files are on a hub. Its published figures use a larger embedder",
-    "engram-search": "engram-search 0.1.7, MiniLM fp32, no reranker. Its published figures use bge-large and a reranker",
-    "coremem": "coremem 0.17.1, episodic strategy, MiniLM fp32, no cross-encoder. Its published figures use bge-small and one",
+    "mem0": "mem0ai 2.2.1, infer=False, MiniLM fp32, its first 200; its BM25 part is off, since fastembed's files are on a hub. Its published figures use a larger embedder",
+    "engram-search": "engram-search 0.1.7, MiniLM fp32, no reranker, its first 200. Its published figures use bge-large and a reranker",
+    "coremem": "coremem 0.17.1, episodic strategy, MiniLM fp32, no cross-encoder, its first 100. Its published figures use bge-small and one",
 }
 
 
@@ -55,7 +56,7 @@ class Peer(Listed):
 
     def rank(self, asked: Asked) -> list[int]:
         position = {given: number for number, given in self.names.items()}
-        ids = self._ask("recall", text=asked.text, time=asked.time.isoformat(), limit=LIMIT)["ids"]
+        ids = self._ask("recall", text=asked.text, time=asked.time.isoformat(), limit=LIMITS[self.name])["ids"]
         return [position[one] - 1 for one in ids if one in position]
 
     def close(self) -> None:
