@@ -24,9 +24,9 @@ PEERS: Final = tuple(MODULES)
 # Interactions asked for; what a larger budget could hold beyond them stays empty. The time coremem takes grows with their square.
 LIMITS: Final[Mapping[str, int]] = {"mem0": 200, "engram-search": 200, "coremem": 100}
 NOTES: Final[Mapping[str, str]] = {
-    "mem0": "mem0ai 2.2.1, infer=False, MiniLM fp32, its first 200; its BM25 part is off, since fastembed's files are on a hub. Its published figures use a larger embedder",
-    "engram-search": "engram-search 0.1.7, MiniLM fp32, no reranker, its first 200. Its published figures use bge-large and a reranker",
-    "coremem": "coremem 0.17.1, episodic strategy, MiniLM fp32, no cross-encoder, its first 100. Its published figures use bge-small and one",
+    "mem0": "mem0ai 2.2.1, infer=False, MiniLM fp32, its first 200; its BM25 part is off, since its files are on a hub. Published figures: larger embedder",
+    "engram-search": "engram-search 0.1.7, MiniLM fp32, no reranker, its first 200. Published figures: bge-large and a reranker",
+    "coremem": "coremem 0.17.1, episodic strategy, MiniLM fp32, no cross-encoder, its first 100. Published figures: bge-small and one",
 }
 
 
