@@ -120,7 +120,7 @@ def conditions(plan: Plan, benchmark: Benchmark, cases: Sequence[Case], total: i
         f"{len(cases)} of {total} cases{f', {drawn}' if len(cases) < total else ''}",
         *([f"{number} questions{f', at most {plan.questions} a case, drawn by seed' if plan.questions is not None else ''}"] if number else []),
         f"{plan.prefix} prefix",
-        f"budgets in o200k_base, headings and dates included, {FILL}",
+        *([f"budgets in o200k_base, headings and dates included, {FILL}"] if number else []),
         f"embedder {identity}",
     ]
     return "; ".join(parts)
