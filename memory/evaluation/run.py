@@ -422,7 +422,6 @@ def judge(plan: Plan, ledgers: Iterable[Ledger], ask: Callable[[Sequence[Mapping
                 continue
             except ValueError:  # it has nothing to be judged by
                 continue
-            judged.add(key)
             told = {"kind": "judged", "case": key[0], "question": key[1], "budget": key[2], "type": row["type"], "score": found.score}
             rows.append(
                 ledger.judged,
