@@ -1,10 +1,10 @@
 """A set of BranchMemEval: made by seed, written and read as JSONL, known by a hash.
 
 The first line says what the set is; each other line is a session:
-`{"id": "s01", "family": "twin", "split": "test", "domain": "moves", "zone": "UTC", "branches": [{"label": "b1", "kind": "storage", "owner": "Matteo"}, …],
-"turns": [{"id": "s01-001", "user": "…", "assistant": "…", "time": "2026-03-12T17:42:00+00:00", "gold": {"branch": "b1", "parent": null, "also": null,
-"pointer": "new"}, "question": {"dimension": "B1", "gold": "5 April", "confounder": "15 November", "evidence": ["s01-008"], "anchor": "name",
-"instance": "Matteo", "old": null, "link": null}}, …]}`.
+`{"id": "s01", "family": "twin", "split": "test", "domain": "moves", "zone": "UTC", "branches": [{"label": "b1", "domain": "moves", "kind": "storage",
+"owner": "Matteo", "role": "my bandmate"}, …], "turns": [{"id": "s01-001", "user": "…", "assistant": "…", "time": "2026-03-12T17:42:00+00:00", "gold":
+{"branch": "b1", "parent": null, "also": null, "pointer": "new"}, "keeps": ["Matteo"], "question": {"dimension": "B1", "slot": "entry", "gold": "5 April",
+"confounder": "15 November", "evidence": ["s01-008"], "anchor": "name", "instance": "Matteo", "old": null, "link": null}}, …]}`.
 Only `id`, `user`, `assistant` and `time` of a turn are for a system; a question's `assistant` is its canonical answer. `branch` null: an aside, its own root.
 """
 
@@ -52,7 +52,7 @@ def row(session: Session, said: Sequence[Worded], words: Bank) -> Row:
         "domain": session.domain,
         "zone": "UTC",
         "branches": [
-            {"label": f"b{number}", "kind": branch.kind, "owner": branch.owner.name, "role": words.voice.roles[branch.owner.role].role}
+            {"label": f"b{number}", "domain": branch.domain, "kind": branch.kind, "owner": branch.owner.name, "role": words.voice.roles[branch.owner.role].role}
             for number, branch in enumerate(session.branches, 1)
         ],
         "turns": [_turn(session, turn, worded, ids, at) for at, (turn, worded) in enumerate(zip(session.turns, said, strict=True))],

@@ -47,7 +47,7 @@ Pointer = Literal[
     "question",
 ]
 Act = Literal["open", "trait", "set", "change", "list", "choose", "rechoose", "hint", "answer", "tell", "follow", "short", "chat", "both", "aside"]
-Lead = Literal["", "cue", "role", "contrast", "season", "detail"]
+Lead = Literal["", "cue", "role", "contrast", "season", "detail", "fresh", "beside"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +103,9 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A trajectory of the plan: the kind of its matter and its owner. Two branches of a kind are twins."""
+    """A trajectory of the plan: field of life and kind of its matter, and its owner. Two branches of a kind are twins."""
 
+    domain: str
     kind: str
     owner: Owner
     traits: tuple[int, ...]
@@ -112,7 +113,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A planned session. `start` is when its first turn is said."""
+    """A planned session. `domain` is that of its twins; `start` is when its first turn is said."""
 
     id: str
     family: Family

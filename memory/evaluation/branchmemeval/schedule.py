@@ -23,8 +23,8 @@ RUNS: Final = (0, 0, 1, 1, 1, 2, 2, 3)  # turns that go on after a head
 STALE: Final = 3  # turns between something said and something that leans on it
 TOWARDS: Final[Mapping[Family, tuple[float, float]]] = {"backjump": (0.46, 0.97), "artifact": (0.5, 0.95), "twin": (0.48, 0.95), "bridge": (0.62, 0.95)}
 HEADS: Final[Mapping[Pointer, float]] = {
-    "consequence": 4.5,
-    "detail": 3.0,
+    "consequence": 3.2,
+    "detail": 3.4,
     "pending answer": 5.0,
     "person in other words": 1.6,
     "contrast": 4.0,
@@ -32,8 +32,8 @@ HEADS: Final[Mapping[Pointer, float]] = {
     "choice": 2.5,
     "earlier option": 1.2,
     "old value": 3.0,
-    "name": 1.8,
-    "cue": 0.7,
+    "name": 2.2,
+    "cue": 1.0,
 }
 
 
@@ -56,6 +56,7 @@ class _Branch:
     """A branch while it is being planned."""
 
     number: int
+    domain: Domain
     kind: Kind
     owner: Owner
     traits: list[int]
@@ -111,13 +112,13 @@ class _Planner:
         self.start = datetime(2026, 1, 3, 8, tzinfo=UTC) + timedelta(days=rng.randrange(300), minutes=rng.randrange(600))
         self.values = Values(bank.voice, rng, self.start)
         self.turns: list[Turn] = []
-        self.follows = self._shuffled(len(domain.follows))
         self.asides = self._shuffled(len(domain.asides))
         self.shorts = self._shuffled(len(bank.voice.turns["short"]))
         self.chats = self._shuffled(len(bank.voice.turns["chat"]))
         self.shared = self._shuffled(len(bank.voice.frames["shared"]))
         self.cues = self.names = self.seasons = self.boths = self.inners = 0
         self.branches = self._cast()
+        self.follows = {branch.domain.name: self._shuffled(len(branch.domain.follows)) for branch in self.branches}
         self.wishes = self._wish()
         self._prepare()
         self.active: int | None = None
@@ -129,53 +130,63 @@ class _Planner:
 
     def _cast(self) -> list[_Branch]:
         rng, voice = self.rng, self.bank.voice
-        first, second = self.domain.kinds if self.family == "bridge" or rng.random() < 0.5 else self.domain.kinds[::-1]
-        kinds = [first, first, second] if rng.random() < 0.45 else [first, first, second, second]
+        matters = self._matters()
         roles: list[int] = []
         names: list[str] = []
-        for at in range(len(kinds)):
+        for at in range(len(matters)):
             free = [index for index in range(len(voice.roles)) if index not in roles]
             # Twins are mostly of one sex, so that a pronoun doesn't tell them apart.
             alike = [index for index in free if voice.roles[index].sex == voice.roles[roles[at - 1]].sex] if at % 2 and rng.random() < 0.75 else free
             roles.append(rng.choice(alike or free))
             names.append(rng.choice([name for name in voice.names[voice.roles[roles[-1]].sex] if name not in names]))
-        traits, pending = self._shuffled(len(self.domain.traits)), self._shuffled(len(self.domain.pending))
+        traits = {domain.name: self._shuffled(len(domain.traits)) for domain, _ in matters}
         branches = []
-        for number, (kind, role, name) in enumerate(zip(kinds, roles, names, strict=True)):
-            branch = _Branch(number, kind, Owner(name, role), [traits.pop() for _ in range(min(TRAITS, len(self.domain.traits) // len(kinds)))])
-            branch.hints = {trait: self._shuffled(len(self.domain.traits[trait].hint)) for trait in branch.traits}
+        for number, ((domain, kind), role, name) in enumerate(zip(matters, roles, names, strict=True)):
+            branch = _Branch(number, domain, kind, Owner(name, role), [traits[domain.name].pop() for _ in range(TRAITS)])
+            branch.hints = {trait: self._shuffled(len(domain.traits[trait].hint)) for trait in branch.traits}
             branch.later = self._shuffled(len(voice.roles[role].later))
             branches.append(branch)
-        for number in pending:
-            fitting = [branch for branch in branches if self.domain.pending[number].kind in ("", branch.kind.name)]
-            if fitting:
-                min(fitting, key=lambda branch: (len(branch.pending), rng.random())).pending.append(number)
+        for domain in {branch.domain.name: branch.domain for branch in branches}.values():
+            for number in self._shuffled(len(domain.pending)):
+                fitting = [branch for branch in branches if branch.domain is domain and domain.pending[number].kind in ("", branch.kind.name)]
+                if fitting:
+                    min(fitting, key=lambda branch: (len(branch.pending), rng.random())).pending.append(number)
         return branches
+
+    def _matters(self) -> list[tuple[Domain, Kind]]:
+        """Twins, a neighbour of theirs that shares their vocabulary, and a matter of another field of life: three or all of them."""
+        rng = self.rng
+        first, second = self.domain.kinds if self.family == "bridge" or rng.random() < 0.5 else self.domain.kinds[::-1]
+        other = rng.choice([domain for domain in self.bank.domains if domain is not self.domain])
+        neighbour, stranger = (self.domain, second), (other, rng.choice(other.kinds))
+        twins = [(self.domain, first)] * 2
+        if rng.random() < 0.5:
+            return [*twins, neighbour, stranger]
+        return [*twins, neighbour if self.family == "bridge" or rng.random() < 0.4 else stranger]
 
     def _twin(self, number: int) -> int | None:
         return next((other.number for other in self.branches if other.kind is self.branches[number].kind and other.number != number), None)
 
     def _wish(self) -> list[_Wish]:
-        """The questions of the family, each of a branch that has a twin."""
-        rng, wishes = self.rng, []
-        pairs = [(0, 1), (2, 3)] if len(self.branches) == 4 and self.family != "bridge" else [(0, 1)]
+        """The questions of the family, all of the twins: about the one, then about the other."""
+        rng = self.rng
+        wishes: list[_Wish] = []
         turn = rng.randrange(2)
-        used: set[tuple[int, str]] = set()
+        used: set[str] = set()
         for at, dimension in enumerate(QUESTIONS[self.family]):
-            pair = pairs[at % len(pairs)] if self.family != "twin" or at != 1 else pairs[-1]
-            target, parallel = pair if (at // len(pairs) + turn) % 2 else pair[::-1]
-            wish = _Wish(dimension, target, parallel)
+            target = (at + turn) % 2
+            wish = _Wish(dimension, target, 1 - target)
             if dimension == "B3":
                 wish.by = at % 2 == 1
             elif dimension == "B4":
                 wish.bridge = at % len(self.domain.bridges)
-                wish.slot, wish.teller = self.domain.bridges[wish.bridge].slot, rng.randrange(2, len(self.branches))
+                wish.slot, wish.teller = self.domain.bridges[wish.bridge].slot, 2
             else:
-                free = [slot.name for slot in self._askable(target) if (pair[0], slot.name) not in used]
+                free = [slot.name for slot in self._askable(target) if slot.name not in used]
                 if not free:
                     raise _StuckError
                 wish.slot = rng.choice(free)
-                used.add((pair[0], wish.slot))
+                used.add(wish.slot)
             wishes.append(wish)
         return wishes
 
@@ -192,7 +203,7 @@ class _Planner:
             if branch.number in lists or rng.random() < 0.7:
                 branch.listing = branch.kind.list
         self._fill_lists()
-        for kind in self.domain.kinds:
+        for kind in {branch.kind.name: branch.kind for branch in self.branches}.values():
             seasons = rng.sample(SEASONS, len(SEASONS))
             for branch in self.branches:
                 if branch.kind is kind:
@@ -283,7 +294,8 @@ class _Planner:
                 self._open(self.branches[opened])
                 opened, left = opened + 1, rng.choice((1, 2, 2, 3))
             elif asides and now >= asides[0] and left <= 0:
-                self._add(Turn(None, None, "aside", (Part("aside", (self.asides.pop(),)),)))
+                lead: Lead = "beside" if rng.random() < 0.6 else ""
+                self._add(Turn(None, None, "aside", (Part("aside", (self.asides.pop(),)),), lead))
                 asides.pop(0)
                 left = 0
             elif left > 0 and self.active is not None:
@@ -297,7 +309,7 @@ class _Planner:
                 raise _StuckError
         if asked < count:
             raise _StuckError
-        made = tuple(Branch(branch.kind.name, branch.owner, tuple(branch.traits)) for branch in self.branches)
+        made = tuple(Branch(branch.domain.name, branch.kind.name, branch.owner, tuple(branch.traits)) for branch in self.branches)
         return Session(self.id, self.family, self.bank.split, self.domain.name, self.start, made, tuple(self.turns))
 
     def _add(self, turn: Turn) -> None:
@@ -317,7 +329,8 @@ class _Planner:
         self._add(Turn(branch.number, parent, pointer, tuple(parts), lead, fields or {}, more.get("also"), asks))
 
     def _open(self, branch: _Branch) -> None:
-        self._say(branch, "new", [Part("open"), self._trait(branch)])
+        lead: Lead = "fresh" if self.turns and self.rng.random() < 0.7 else ""
+        self._say(branch, "new", [Part("open"), self._trait(branch)], lead=lead)
 
     def _trait(self, branch: _Branch) -> Part:
         trait = next(trait for trait in branch.traits if trait not in branch.told)
@@ -408,9 +421,10 @@ class _Planner:
         return found
 
     def _follow(self, branch: _Branch) -> Part | None:
-        for at in self.follows:
-            if self.domain.follows[at].kind in ("", branch.kind.name):
-                self.follows.remove(at)
+        free = self.follows[branch.domain.name]
+        for at in free:
+            if branch.domain.follows[at].kind in ("", branch.kind.name):
+                free.remove(at)
                 return Part("follow", (at,))
         return None
 
@@ -480,7 +494,7 @@ class _Planner:
             yield "season"
         if self._due(branch, "change"):
             yield "old value"
-        if anything and self.cues < 2:
+        if anything and self.cues < 3:
             yield "cue"
 
     def _dates(self, branch: _Branch) -> set[str]:
