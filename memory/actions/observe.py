@@ -50,8 +50,12 @@ def observe(forest: Forest, interactions: Iterable[Mapping[str, Any]], progress:
     return results
 
 
-def observe_one(forest: Forest, given: Mapping[str, Any], origin: str = Origin.OBSERVED, *, tell: bool = True) -> dict[str, Any]:
-    """Commit one interaction; see `observe`. `tell` False spares the message to watching pages: thousands at once say nothing to anyone."""
+def observe_one(
+    forest: Forest, given: Mapping[str, Any], origin: str = Origin.OBSERVED, *, tell: bool = True, place: steps.Place | None = None
+) -> dict[str, Any]:
+    """Commit one interaction; see `observe`. `tell` False spares the message to watching pages: thousands at once say nothing to anyone.
+
+    `place` is where it goes, when somebody who alone writes to the forest has localized it already (`steps.localize_text`)."""
     started = time.perf_counter()
     client_id = str(given.get("id") or uuid.uuid4().hex)
     if len(client_id) > 200:
@@ -59,21 +63,21 @@ def observe_one(forest: Forest, given: Mapping[str, Any], origin: str = Origin.O
     with transaction.atomic():
         forest = lock(forest.pk)  # what it finds can't be deleted before it is written, and one given at the same time comes before or after it
         known = InteractionState.objects.in_forest(forest).filter(turn__client_id=client_id).select_related("turn__decision").first()
-        state = known or _take_in(forest, client_id, given, origin)
+        state = known or _take_in(forest, client_id, given, origin, place)
     if tell and known is None:
         _, added = present.committed(state.pk)
         messages.publish(forest.pk, state.turn_id, "state.added", added)
     return _result(forest, client_id, state, started)
 
 
-def _take_in(forest: Forest, client_id: str, given: Mapping[str, Any], origin: str) -> InteractionState:
+def _take_in(forest: Forest, client_id: str, given: Mapping[str, Any], origin: str, place: steps.Place | None) -> InteractionState:
     user = check_text(str(given.get("user") or ""), "user")
     assistant = check_text(str(given.get("assistant") or ""), "assistant", required=False)
     sent_at = parse_time(given.get("time"))
     parent = _parent(forest, given.get("parent"))
     if parent is not None and given.get("new_root"):
         raise invalid("An interaction has either a parent or a new root.", fields={"new_root": ["Not together with parent."]})
-    place = steps.localize_text(forest, user, sent_at)
+    place = place or steps.localize_text(forest, user, sent_at)
     if parent is not None or given.get("new_root"):
         place = steps.given(place, parent)
     turn, _ = Turn.objects.get_or_create(forest=forest, client_id=client_id, defaults={"origin": origin, "text": user, "sent_at": sent_at})

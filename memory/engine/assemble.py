@@ -90,15 +90,17 @@ def assemble(
     zone: str,
     policy: Policy = "ranked",
     computed: Sequence[Computed] = (),
+    facts_only: bool = False,
 ) -> Context:
     """Choose and pack the evidence for one input. `budget` and `count` are in tokens of the same tokenizer; `now` is when the input is answered.
 
+    `facts_only` leaves out the blocks of records and of what is derived from facts, which stay as plain lines (an ablation of the paper).
     The context is empty when nothing fits or nothing is known. Evidence from after `now` isn't expected in the pool.
     Raises ValueError for a negative budget."""
     if budget < 0:
         raise ValueError("A token budget can't be negative.")
     packer = _Packer(budget, count)
-    chosen = structured.choose(query, pool, computed, zone, UNITS - (TURNS if pool.turns else 0))
+    chosen = structured.choose(query, pool, computed, zone, UNITS - (TURNS if pool.turns else 0), facts_only=facts_only)
     path_share, record_share = _shares(query, decision, pool, budget, policy)
     _path(packer, pool.path, int(budget * path_share), zone)
     records = int(budget * record_share)

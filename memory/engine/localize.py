@@ -51,9 +51,17 @@ def localize(query: Query, recall: Recall, calibration: Calibration, then: Seque
     return _decide(query, recall, then, scored, fresh, calibration.temperature, calibration.cue_probability, ranker)
 
 
-def localize_additive(query: Query, recall: Recall, ce_scores: Mapping[int, float], calibration: Calibration, then: Sequence[Recalled] = ()) -> Decision:
+def localize_additive(
+    query: Query,
+    recall: Recall,
+    ce_scores: Mapping[int, float],
+    calibration: Calibration,
+    then: Sequence[Recalled] = (),
+    threshold: float = rank.PAPER_THRESHOLD,
+) -> Decision:
     """The same cascade with the paper's own sum and its fixed τ (§3.2). `ce_scores` are a cross-encoder's logits by state, on the scale of
-    BGE-Reranker-v2-M3; a branch has that of its best state. Of `calibration` only the worth of cues is used: these probabilities aren't fitted."""
+    BGE-Reranker-v2-M3 (another scale needs a `threshold` of its own); a branch has that of its best state.
+    Of `calibration` only the worth of cues is used: these probabilities aren't fitted."""
     found = rank.branches(query, _with(recall, then))
     lowest = min(ce_scores.values(), default=0.0)
     scored = [
@@ -68,7 +76,7 @@ def localize_additive(query: Query, recall: Recall, ce_scores: Mapping[int, floa
         )
         for branch in found
     ]
-    fresh = {**dict.fromkeys(rank.PARTS, 0.0), "path": rank.PAPER_THRESHOLD}
+    fresh = {**dict.fromkeys(rank.PARTS, 0.0), "path": threshold}
     return _decide(query, recall, then, scored, fresh, 1.0, calibration.cue_probability, "additive-ce")
 
 

@@ -17,6 +17,7 @@ from memory.engine.forest import Anchor, Channel, Hit, Recalled
 from memory.engine.query import Query
 from memory.engine.terms import content_terms
 
+CHANNELS: Final[tuple[Channel, ...]] = ("semantic", "keyword", "entity", "topic")
 SEMANTIC_LIMIT: Final = 20  # nearest states
 KEYWORD_LIMIT: Final = 20  # best states by BM25
 ENTITY_LIMIT: Final = 20  # best states by named entities

@@ -45,9 +45,9 @@ class Chosen:
     units: int
 
 
-def choose(query: Query, pool: Pool, computed: Sequence[Computed], zone: str, limit: int) -> Chosen:
+def choose(query: Query, pool: Pool, computed: Sequence[Computed], zone: str, limit: int, *, facts_only: bool = False) -> Chosen:
     """Sort what was found into its blocks, at most `limit` pieces. Retracted and quarantined evidence never shows;
-    replaced values only when history is asked for (R1)."""
+    replaced values only when history is asked for (R1). `facts_only`: one block, of plain facts."""
     judge = Judge(query)
     history = query.asks("previous", "update", "order")
     standing = [found for found in pool.found if found.evidence.status in (("current", "superseded") if history else ("current",))]
@@ -62,6 +62,9 @@ def choose(query: Query, pool: Pool, computed: Sequence[Computed], zone: str, li
         if taken or left_out:
             blocks.append((name, taken, [Cut(name, left_out, "too far from the question"), Cut(name, len(pieces) - len(taken), BEYOND)]))
 
+    if facts_only:
+        block("DataContext", *_near(judge, by_kind["fact"], FACTS, used, lambda evidence: _fact_line(evidence, zone)))
+        return Chosen(blocks, sum(len(pieces) for _, pieces, _ in blocks))
     # The surest first, then what this kind of question lives on, then the rest; no piece twice.
     block("EventComputationEvidence", [Piece("computed", f"{answer.operation}: {one_line(answer.text)}", answer.sources) for answer in computed])
     block("UpdateEvidence", _updates(query, judge, pool, zone, used))

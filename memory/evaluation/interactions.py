@@ -8,9 +8,11 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, cast
+
+from memory.evaluation import benchmarks
 
 
 def open_text(path: Path) -> IO[str]:
@@ -44,20 +46,7 @@ def read_line(line: str) -> dict[str, Any]:
 
 
 def locomo(path: Path, index: int = 0) -> Iterator[tuple[int, dict[str, Any] | ValueError]]:
-    """The messages of the `index`-th LoCoMo conversation, one observed interaction each: two people talk, nobody is the assistant.
-
-    Sessions are dated to the minute ("1:56 pm on 8 May, 2023"); their messages follow each other at a minute's distance, since the set doesn't say.
-    """
-    with open_text(path) as file:
-        conversation = json.load(file)[index]["conversation"]
-    number = 0
-    sessions = [key for key, value in conversation.items() if key.startswith("session_") and isinstance(value, list)]
-    for session in sorted(sessions, key=lambda key: int(key.split("_")[1])):
-        start = datetime.strptime(conversation[f"{session}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
-        for minute, message in enumerate(conversation[session]):
-            number += 1
-            said = f"{message['speaker']}: {message['text']}"
-            if caption := message.get("blip_caption"):
-                said += f" [shares a picture: {caption}]"
-            time = start.timestamp() + 60 * minute
-            yield number, {"id": message["dia_id"], "user": said, "time": datetime.fromtimestamp(time, UTC).isoformat()}
+    """The messages of the `index`-th LoCoMo conversation, one observed interaction each (benchmarks/locomo.py). Raises WrongFileError, a ValueError."""
+    for case in islice(benchmarks.locomo.load(path), index, index + 1):
+        for number, step in enumerate(case.steps, 1):
+            yield number, {"id": step.given.id, "user": step.given.user, "time": step.given.time.isoformat()}

@@ -7,10 +7,11 @@ whatever tree earlier mistakes have put it into, or when both say new root.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 BINS = 10
+GAPS = (0, 1, 2, 4, 8, 16, 32)  # where the bins of `by_gap` begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +24,24 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Where a turn was put, with the probability the decision carried and what it took."""
+    """Where a turn was put, with the probability the decision carried and what it took. `others`: the other places it considered, best first."""
 
     id: str
     parent: str | None
     root: str | None
     probability: float
     ms: float
+    others: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One turn, judged: whether its tree, its parent and its being a root are right, and the previous-turn baseline beside it."""
+    """One turn, judged: whether its tree, its parent and its being a root are right, and the previous-turn baseline beside it.
+
+    tree, said: its gold tree, and the gold tree of the state it was put under (None: a new root). gap: turns of other trees since its tree was last
+    active (None for a root). top_2: right at the first or the second place. on_path: its gold parent is on the chosen path, or both say new root.
+    None where it isn't known.
+    """
 
     right: bool
     parent_right: bool
@@ -44,6 +51,11 @@ class Judged:
     baseline_right: bool
     probability: float
     ms: float
+    tree: object | None = None
+    said: object | None = None
+    gap: int | None = None
+    top_2: bool | None = None
+    on_path: bool | None = None
 
 
 def gold_trees(gold: Sequence[Gold]) -> dict[str, str]:
@@ -60,11 +72,23 @@ def gold_trees(gold: Sequence[Gold]) -> dict[str, str]:
 
 
 def judge_turn(
-    *, tree: object, root: bool, before: object | None, said: object | None, said_root: bool, parent_right: bool, probability: float, ms: float = math.nan
+    *,
+    tree: object,
+    root: bool,
+    before: object | None,
+    said: object | None,
+    said_root: bool,
+    parent_right: bool,
+    probability: float,
+    ms: float = math.nan,
+    gap: int | None = None,
+    second_right: bool | None = None,
+    on_path: bool | None = None,
 ) -> Judged:
     """Judge one turn of the gold `tree`: `before` is the gold tree of the turn before it (None: there is none), `said` that of the state it was put under."""
+    right = said_root if root else not said_root and said == tree
     return Judged(
-        right=said_root if root else not said_root and said == tree,
+        right=right,
         parent_right=parent_right,
         gold_root=root,
         said_root=said_root,
@@ -72,25 +96,100 @@ def judge_turn(
         baseline_right=not root and before == tree,
         probability=probability,
         ms=ms,
+        tree=tree,
+        said=said,
+        gap=gap,
+        top_2=None if second_right is None else right or second_right,
+        on_path=on_path,
     )
 
 
-def judge(gold: Sequence[Gold], placed: Sequence[Placed]) -> list[Judged]:
-    """Judge one stream, turn by turn; both sequences in the stream's order, of the same turns. The first one is left out: it can only be a new root."""
+def judge(gold: Sequence[Gold], placed: Sequence[Placed], *, teacher: bool = False) -> list[Judged]:
+    """Judge one stream, turn by turn; both sequences in the stream's order, of the same turns. The first one is left out: it can only be a new root.
+
+    The chosen path is looked up in the forest as it grew: every turn under the parent it was put under, or (`teacher`) under its gold parent.
+    """
     trees = gold_trees(gold)
-    return [
-        judge_turn(
-            tree=trees[truth.id],
-            root=truth.parent is None,
-            before=trees[earlier.id],
-            said=trees.get(said.parent or ""),
-            said_root=said.parent is None,
-            parent_right=said.parent == truth.parent,
-            probability=said.probability,
-            ms=said.ms,
+    above = {turn.id: turn.parent for turn in (gold if teacher else placed)}
+    active = {trees[turn.id]: 0 for turn in gold[:1]}  # gold tree → index of its last turn
+    judged: list[Judged] = []
+    for index, (earlier, truth, said) in enumerate(zip(gold, gold[1:], placed[1:], strict=False), 1):
+        tree, second = trees[truth.id], said.others[0] if said.others else ""
+        judged.append(
+            judge_turn(
+                tree=tree,
+                root=truth.parent is None,
+                before=trees[earlier.id],
+                said=trees.get(said.parent or ""),
+                said_root=said.parent is None,
+                parent_right=said.parent == truth.parent,
+                probability=said.probability,
+                ms=said.ms,
+                gap=None if truth.parent is None else index - active[tree] - 1,
+                second_right=truth.parent is None if second is None else truth.parent is not None and trees.get(second) == tree,
+                on_path=truth.parent in path(said.parent, above) if truth.parent is not None else said.parent is None,
+            )
         )
-        for earlier, truth, said in zip(gold, gold[1:], placed[1:], strict=False)
-    ]
+        active[tree] = index
+    return judged
+
+
+def path(state: str | None, above: Mapping[str, str | None]) -> list[str]:
+    """A state and everything over it, up to its root; none for a new root."""
+    found: list[str] = []
+    while state is not None:
+        found.append(state)
+        state = above.get(state)
+    return found
+
+
+def said_trees(placed: Iterable[Placed]) -> dict[str, str]:
+    """The tree (id of its root) every turn went into, its errors kept: what clusters.compare sets against `gold_trees`. Call it with the whole stream."""
+    trees: dict[str, str] = {}
+    for turn in placed:
+        trees[turn.id] = turn.id if turn.parent is None else trees.get(turn.parent, turn.parent)
+    return trees
+
+
+def by_gap(judged: Iterable[Judged]) -> dict[str, tuple[float, int]]:
+    """Branch accuracy, and of how many turns, by the turns of other trees since the turn's own tree was last active: `0`, `1`, `2–3` … `32+`. No roots."""
+    bins: dict[int, list[Judged]] = {start: [] for start in GAPS}
+    for turn in judged:
+        if turn.gap is not None:
+            bins[max(start for start in GAPS if start <= turn.gap)].append(turn)
+    ends = [*(start - 1 for start in GAPS[1:]), None]
+    names = [f"{start}+" if end is None else str(start) if start == end else f"{start}–{end}" for start, end in zip(GAPS, ends, strict=True)]
+    return {name: (_share(sum(turn.right for turn in bin), len(bin)), len(bin)) for name, bin in zip(names, bins.values(), strict=True)}
+
+
+def propagation(streams: Iterable[Sequence[Judged]]) -> float:
+    """Error-propagation length: how many turns in a row a first error takes with it.
+
+    The turns of one gold tree, in the order of its stream, up to the first that is placed wrong: the length is the number of turns of that tree that
+    follow it and are wrong too, before one is right again. The mean over the trees that have an error; NaN without one. 0: errors stay alone.
+    """
+    lengths: list[int] = []
+    for judged in streams:
+        runs: dict[object, list[bool]] = {}
+        for turn in judged:
+            runs.setdefault(turn.tree, []).append(turn.right)
+        for rights in runs.values():
+            if not all(rights):
+                after = rights[rights.index(False) + 1 :]
+                lengths.append(after.index(True) if True in after else len(after))
+    return _share(sum(lengths), len(lengths))
+
+
+def swapped(judged: Iterable[Judged], twins: Mapping[str, Collection[str]]) -> float:
+    """Swapped-entity confusion: of the turns whose gold tree has twins (tree → trees of the same shape about another one), the share put into a twin."""
+    among = [turn for turn in judged if turn.tree in twins and not turn.gold_root]
+    return _share(sum(turn.said in twins[str(turn.tree)] for turn in among), len(among))
+
+
+def at_coverage(judged: Sequence[Judged], share: float) -> float:
+    """Branch accuracy over the surest `share` of the turns."""
+    sure = sorted(judged, key=lambda turn: -turn.probability)[: max(1, round(share * len(judged)))]
+    return _share(sum(turn.right for turn in sure), len(sure))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +207,8 @@ class Score:
     root_f1: float
     ece: float
     at_80: float
+    on_path: float
+    top_2: float
     p50: float
     p95: float
 
@@ -127,7 +228,6 @@ def summarize(judged: Iterable[Judged]) -> Score:
     recall = _share(hit, sum(turn.gold_root for turn in judged))
     resumed = [turn for turn in judged if turn.resumption]
     times = sorted(turn.ms for turn in judged if not math.isnan(turn.ms))
-    sure = sorted(judged, key=lambda turn: -turn.probability)[: max(1, round(0.8 * len(judged)))]
     return Score(
         turns=len(judged),
         branch=_share(sum(turn.right for turn in judged), len(judged)),
@@ -139,7 +239,9 @@ def summarize(judged: Iterable[Judged]) -> Score:
         root_recall=recall,
         root_f1=2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0,
         ece=calibration_error(judged),
-        at_80=_share(sum(turn.right for turn in sure), len(sure)),
+        at_80=at_coverage(judged, 0.8),
+        on_path=_known(turn.on_path for turn in judged),
+        top_2=_known(turn.top_2 for turn in judged),
         p50=quantile(times, 0.5),
         p95=quantile(times, 0.95),
     )
@@ -156,6 +258,11 @@ def calibration_error(judged: Sequence[Judged]) -> float:
 
 def _share(part: float, whole: float) -> float:
     return part / whole if whole else math.nan
+
+
+def _known(values: Iterable[bool | None]) -> float:
+    known = [value for value in values if value is not None]
+    return _share(sum(known), len(known))
 
 
 def quantile(values: Sequence[float], at: float) -> float:
@@ -175,6 +282,8 @@ NAMES: Mapping[str, str] = {
     "root_f1": "new-root F1",
     "ece": "expected calibration error",
     "at_80": "branch accuracy at 80 % coverage",
+    "on_path": "true parent on the chosen path",
+    "top_2": "branch right at the first or second place",
     "p50": "ms a turn, localize and commit, p50",
     "p95": "ms a turn, localize and commit, p95",
 }

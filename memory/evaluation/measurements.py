@@ -23,36 +23,42 @@ def record(section: str, rows: list[tuple[str, str]], *, title: str | None = Non
 
     `section` is an identifier such as `boot`; `title` the heading of a new section. `command` is how to repeat it, by default the running command.
     """
+    table = "\n".join(["| what | measured |", "|---|---|", *(f"| {cell(what)} | {cell(figure)} |" for what, figure in rows)])
+    source = f"{datetime.now(UTC):%Y-%m-%d}, commit {commit()}, {machine()}. Again: `{command or running_command()}`"
+    write(section, "\n\n".join(part for part in (note, table, source) if part), title=title, page=page, head=HEAD)
+
+
+def write(section: str, text: str, *, title: str | None, page: Path, head: str) -> None:
+    """Replace what stands between the markers of a section by `text`; a new section comes at the end, under its title. `head` begins a new page."""
     if not re.fullmatch(r"[a-z0-9-]+", section):
         raise ValueError(f"A section is named by a-z, 0-9 and hyphens, not {section!r}.")
     begin, end = f"<!-- begin {section} -->", f"<!-- end {section} -->"
-    table = "\n".join(["| what | measured |", "|---|---|", *(f"| {_cell(what)} | {_cell(figure)} |" for what, figure in rows)])
-    source = f"{datetime.now(UTC):%Y-%m-%d}, commit {commit()}, {machine()}. Again: `{command or running_command()}`"
-    block = "\n\n".join(part for part in (begin, note, table, source, end) if part)
+    block = "\n\n".join((begin, text.strip(), end))
     page.parent.mkdir(parents=True, exist_ok=True)
     with page.open("a+", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # two commands may end at the same time
         file.seek(0)
-        text = file.read() or HEAD
+        there = file.read() or head
         pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
-        if pattern.search(text):
-            text = pattern.sub(lambda _: block, text, count=1)
+        if pattern.search(there):
+            there = pattern.sub(lambda _: block, there, count=1)
         else:
-            text = f"{text.rstrip()}\n\n## {title or section.replace('-', ' ').capitalize()}\n\n{block}\n"
+            there = f"{there.rstrip()}\n\n## {title or section.replace('-', ' ').capitalize()}\n\n{block}\n"
         file.seek(0)
         file.truncate()
-        file.write(text)
+        file.write(there)
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
+    """Text as a cell of a table."""
     return " ".join(str(text).split()).replace("|", "\\|")
 
 
 def commit() -> str:
-    """The short hash of the checkout, with a remark when files differ from it."""
+    """The short hash of the checkout, with a remark when files differ from it; what is written about it (docs) changes no figure."""
     try:
         short = _git("rev-parse", "--short", "HEAD")
-        return f"{short} with local changes" if _git("status", "--porcelain", "--untracked-files=no") else short
+        return f"{short} with local changes" if _git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs") else short
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
 

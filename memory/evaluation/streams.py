@@ -1,14 +1,10 @@
 """Replay of gold streams on a forest held in memory: the same recall channels, limits and engine as a forest in the database, without one.
 
-A stream is JSONL, one interaction a line; parent null = a new root:
-`{"id": "t0002", "user": "…", "assistant": "…", "time": "2026-01-13T07:53:00+00:00", "parent": "t0001"}`.
-The gold tree of a turn is found by following `parent`; it never reaches the engine. Errors of localization are kept, as in life (online replay).
+Streams are read by benchmarks/streams.py; their gold never reaches the engine. Errors of localization are kept, as in life (online replay).
 """
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +17,8 @@ from numpy.typing import NDArray
 from memory.engine import commit, query, recall, terms, text
 from memory.engine.forest import Anchor, Channel, Decision, Hit, Interaction, Recall, Recalled
 from memory.engine.query import Query
+from memory.evaluation.benchmarks import streams
+from memory.evaluation.cases import Case
 from memory.evaluation.localization import Judged, judge_turn
 
 Vector = NDArray[np.float32]
@@ -39,30 +37,18 @@ class GoldTurn:
 
 
 def load(directory: Path) -> list[list[GoldTurn]]:
-    """The streams of a directory, by file name (`*.jsonl`, `*.jsonl.gz`). Raises ValueError for a parent that comes later or a directory without streams."""
-    files = sorted([*directory.glob("*.jsonl"), *directory.glob("*.jsonl.gz")])
-    if not files:
-        raise ValueError(f"{directory} has no *.jsonl file.")
-    return [_stream(file) for file in files]
+    """The streams of a directory or file, by name (`*.jsonl`, packed or not). Raises WrongFileError, a ValueError, for what is no stream."""
+    return [_stream(case) for case in streams.load(directory)]
 
 
-def _stream(file: Path) -> list[GoldTurn]:
+def _stream(case: Case) -> list[GoldTurn]:
     turns: list[GoldTurn] = []
     index: dict[str, int] = {}
-    with gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            row = json.loads(line)
-            if row["parent"] is not None and row["parent"] not in index:
-                raise ValueError(f"{file.name}, line {number}: the parent {row['parent']!r} isn't an earlier turn.")
-            parent = None if row["parent"] is None else index[row["parent"]]
-            index[row["id"]] = len(turns)
-            turns.append(
-                GoldTurn(
-                    row["user"], row.get("assistant") or "", datetime.fromisoformat(row["time"]), parent, len(turns) if parent is None else turns[parent].tree
-                )
-            )
+    for number, step in enumerate(case.steps):
+        given, gold = step.given, step.gold
+        parent = None if gold is None or gold.parent is None else index[gold.parent]
+        index[given.id] = number
+        turns.append(GoldTurn(given.user, given.assistant, given.time, parent, number if parent is None else turns[parent].tree))
     return turns
 
 

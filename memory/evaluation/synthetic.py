@@ -99,6 +99,8 @@ _COMMON = [
     "story",
 ]
 
+SHARED_WORDS = 8_000
+
 
 @dataclass(frozen=True, slots=True)
 class MadeTurn:
@@ -114,24 +116,30 @@ def _word(rng: random.Random) -> str:
     return "".join(rng.choice(_SYLLABLES) for _ in range(rng.randint(2, 4)))
 
 
-def _sentence(rng: random.Random, own: list[str], words: int) -> str:
-    # A third of the words are the matter's own, its first ones most often.
-    chosen = [own[min(len(own) - 1, int(rng.expovariate(0.15)))] if rng.random() < 0.33 else rng.choice(_COMMON) for _ in range(words)]
-    return " ".join(chosen).capitalize() + "."
+def _sentence(rng: random.Random, own: list[str], shared: list[str], words: int) -> str:
+    # A third of the words are the matter's own, its first ones most often; a third everyone's few, a third of everyone's many, in Zipf's proportions.
+    def word() -> str:
+        kind = rng.randrange(3)
+        if kind == 0:
+            return own[min(len(own) - 1, int(rng.expovariate(0.15)))]
+        return rng.choice(_COMMON) if kind == 1 else shared[min(len(shared), int(rng.paretovariate(0.6))) - 1]
+
+    return " ".join(word() for _ in range(words)).capitalize() + "."
 
 
 def history(turns: int, *, trees: int, seed: int, tokens: int = 300) -> Iterator[MadeTurn]:
     """`turns` interactions over `trees` matters, of about `tokens` tokens each, an hour apart; every ninth goes back to an earlier state of its tree."""
     rng = random.Random(f"history/{seed}")
+    shared = [_word(rng) for _ in range(SHARED_WORDS)]
     vocabulary = [[_word(rng) for _ in range(60)] for _ in range(trees)]
     members: list[list[int]] = [[] for _ in range(trees)]
     start = datetime(2026, 1, 5, 8, tzinfo=UTC)
     for index in range(turns):
-        tree = index if index < trees else min(trees - 1, int(rng.paretovariate(1.1)) - 1)
+        tree = index if index < trees else int(trees * rng.random() ** 2)  # some matters are spoken of far more than others
         own, past = vocabulary[tree], members[tree]
         parent = None if not past else rng.choice(past) if rng.random() < 0.11 else past[-1]
-        user = " ".join(_sentence(rng, own, rng.randint(6, 14)) for _ in range(2))
-        said = " ".join(_sentence(rng, own, 12) for _ in range(max(1, (tokens - 40) // 22)))
+        user = " ".join(_sentence(rng, own, shared, rng.randint(6, 14)) for _ in range(2))
+        said = " ".join(_sentence(rng, own, shared, 12) for _ in range(max(1, (tokens - 40) // 22)))
         past.append(index)
         yield MadeTurn(user, said, start + timedelta(hours=index), parent)
 

@@ -6,7 +6,9 @@ Local: MiniLM, int8, one ONNX thread (two were slower), built by `memory.llm.bui
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -110,6 +112,19 @@ def _embedder(endpoint: Endpoint | None, directory: Path) -> Embeds:
     return EndpointEmbedder(endpoint)
 
 
+_instead: ContextVar[Embeds | None] = ContextVar("embedder", default=None)
+
+
+@contextmanager
+def embedding_with(other: Embeds) -> Iterator[None]:
+    """Inside, `embedder()` is `other`: how a measurement hands in one that remembers what it embedded. Other threads keep theirs."""
+    token = _instead.set(other)
+    try:
+        yield
+    finally:
+        _instead.reset(token)
+
+
 def embedder() -> Embeds:
-    """The embedder of this process: at an endpoint, or on the model in settings.MODEL_DIR."""
-    return _embedder(endpoints.embedding(), Path(settings.MODEL_DIR))
+    """The embedder of this process: at an endpoint, or on the model in settings.MODEL_DIR, unless `embedding_with` says another."""
+    return _instead.get() or _embedder(endpoints.embedding(), Path(settings.MODEL_DIR))

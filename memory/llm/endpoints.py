@@ -94,6 +94,15 @@ def embedding() -> Endpoint | None:
     return Endpoint(base_url, settings.EMBEDDINGS_MODEL, key, settings.EMBEDDINGS_PRICE)
 
 
+def judging() -> Endpoint | None:
+    """The model that judges answers in benchmarks, None when there is none. The key of OPENAI_BASE_URL isn't sent to another server."""
+    base_url = settings.JUDGE_BASE_URL or settings.OPENAI_BASE_URL
+    if not settings.JUDGE_MODEL or not base_url:
+        return None
+    key = settings.JUDGE_API_KEY or (settings.OPENAI_API_KEY if base_url == settings.OPENAI_BASE_URL else "")
+    return Endpoint(base_url, settings.JUDGE_MODEL, key)
+
+
 def reranking() -> Endpoint | None:
     """The cross-encoder, None when there is none."""
     if not settings.RERANK_BASE_URL:

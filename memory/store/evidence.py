@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from django.db.models import Q
@@ -12,6 +12,7 @@ from memory.models import EVIDENCE_MODELS, EvidenceRow
 from memory.store import read
 
 NEAREST = 40
+KINDS: tuple[EvidenceKind, ...] = ("fact", "artifact", "event", "mutable_state")
 # All rows of so many slots or events are looked at for update pairs and computed answers.
 MATES = 400
 
@@ -68,7 +69,7 @@ def _rows(forest: int, kind: EvidenceKind, where: Q, as_of: int | None, limit: i
     return [value(kind, row, as_of) for row in rows]
 
 
-def nearest(forest: int, query: str, lexical: Sequence[int], limit: int) -> dict[tuple[EvidenceKind, int], float]:
+def nearest(forest: int, query: str, lexical: Sequence[int], limit: int, kinds: Collection[EvidenceKind] = KINDS) -> dict[tuple[EvidenceKind, int], float]:
     """The nearest facts and records, and those of the `lexical` states, as (kind, id) → cosine.
 
     The vector of a fact is that of its expanded key (fact + source turn); every fact and record has one."""
@@ -79,15 +80,17 @@ def nearest(forest: int, query: str, lexical: Sequence[int], limit: int) -> dict
         UNION
         (SELECT kind, item, 1 - (vector <=> %s::halfvec) FROM memory_statevector WHERE forest_id = %s AND state_id = ANY(%s) AND kind = ANY(%s))
         """,
-        [query, forest, list(EVIDENCE_MODELS), query, limit, query, forest, list(lexical), list(EVIDENCE_MODELS)],
+        [query, forest, list(kinds), query, limit, query, forest, list(lexical), list(kinds)],
     )
     return {(kind, item): similarity for kind, item, similarity in rows}
 
 
-def found(forest: int, query: str, lexical: Sequence[int], event_terms: Iterable[str] = (), as_of: int | None = None) -> list[Found]:
+def found(
+    forest: int, query: str, lexical: Sequence[int], event_terms: Iterable[str] = (), as_of: int | None = None, kinds: Collection[EvidenceKind] = KINDS
+) -> list[Found]:
     """Evidence near the query, evidence of the states that words found (`lexical`, best first), all values of the slots these touch,
-    and every event whose action or object is among `event_terms` (what a count has to count over)."""
-    near = nearest(forest, query, lexical, NEAREST)
+    and every event whose action or object is among `event_terms` (what a count has to count over). Other `kinds` are as if nobody had extracted them."""
+    near = nearest(forest, query, lexical, NEAREST, kinds)
     rank = {state: place for place, state in enumerate(lexical, 1)}
     terms = list(event_terms)
     brought: dict[tuple[EvidenceKind, int], Evidence] = {}
@@ -97,7 +100,7 @@ def found(forest: int, query: str, lexical: Sequence[int], event_terms: Iterable
         slots = EVIDENCE_MODELS[kind].objects.in_forest(forest).filter(pk__in=ids).exclude(slot="").values("slot")
         for evidence in _rows(forest, kind, Q(pk__in=ids) | Q(slot__in=slots), as_of, MATES):
             brought[evidence.kind, evidence.id] = evidence
-    if terms:
+    if terms and "event" in kinds:
         for evidence in _rows(forest, "event", Q(canonical_action__in=terms) | Q(canonical_object__in=terms), as_of, MATES):
             brought.setdefault((evidence.kind, evidence.id), evidence)
     return [

@@ -4,7 +4,21 @@ import math
 
 import pytest
 
-from memory.evaluation.localization import Gold, Judged, Placed, calibration_error, gold_trees, judge, summarize
+from memory.evaluation import clusters
+from memory.evaluation.localization import (
+    Gold,
+    Judged,
+    Placed,
+    at_coverage,
+    by_gap,
+    calibration_error,
+    gold_trees,
+    judge,
+    propagation,
+    said_trees,
+    summarize,
+    swapped,
+)
 
 # a1 a2 b1 a3 c1: two matters, one resumption (a3), one more root.
 GOLD = [Gold("a1", None), Gold("a2", "a1"), Gold("b1", None), Gold("a3", "a2"), Gold("c1", None)]
@@ -56,3 +70,64 @@ def test_what_was_not_to_be_judged_is_no_number():
     score = summarize([turn(True, 0.9)])
     assert math.isnan(score.resumption)
     assert math.isnan(score.p50)
+
+
+def test_a_gap_is_the_turns_of_other_trees_since_the_tree_was_active():
+    gold = [Gold("a1", None), Gold("b1", None), Gold("b2", "b1"), Gold("a2", "a1"), Gold("a3", "a2"), Gold("b3", "b2")]
+    said = [Placed(turn.id, turn.parent if turn.id != "a2" else None, None, 1.0, 1.0) for turn in gold]
+    judged = judge(gold, said)
+    assert [turn.gap for turn in judged] == [None, 0, 2, 0, 2]
+    assert by_gap(judged)["0"] == (1.0, 2)
+    assert by_gap(judged)["2–3"] == (0.5, 2)
+    assert list(by_gap(judged)) == ["0", "1", "2–3", "4–7", "8–15", "16–31", "32+"]
+    assert by_gap(judged)["32+"][1] == 0
+
+
+def test_the_true_parent_may_lie_on_the_chosen_path_without_being_chosen():
+    # a3 belongs under a1; it went under a2, whose path is a1 a2. By the forest as it grew, b1 under a2 has that path too.
+    gold = [Gold("a1", None), Gold("a2", "a1"), Gold("a3", "a1"), Gold("b1", None), Gold("a4", "a2")]
+    said = [Placed(id, parent, None, 1.0, 1.0) for id, parent in (("a1", None), ("a2", "a1"), ("a3", "a2"), ("b1", "a2"), ("a4", "b1"))]
+    assert [turn.on_path for turn in judge(gold, said)] == [True, True, False, True]
+    assert [turn.on_path for turn in judge(gold, said, teacher=True)] == [True, True, False, False]
+    score = summarize(judge(gold, said))
+    assert (score.parent, score.on_path) == (0.25, 0.75)
+
+
+def test_the_second_place_counts_for_top_2():
+    tries = [("a1",), ("a1",), (None,), ("b1",), ("a2",)]
+    said = [Placed(truth.id, parent, None, 0.5, 1.0, others) for truth, parent, others in zip(GOLD, (None, None, "a2", "a2", None), tries, strict=True)]
+    assert [turn.top_2 for turn in judge(GOLD, said)] == [True, True, True, True]
+    assert [turn.top_2 for turn in judge(GOLD, placed(None, None, "a2", "a2", None))] == [False, False, True, True]
+
+
+def test_an_error_takes_later_turns_of_its_tree_with_it():
+    def run(tree: str, *rights: bool) -> list[Judged]:
+        return [Judged(right, right, False, False, False, False, 1.0, 1.0, tree=tree) for right in rights]
+
+    # Tree a: a first error, two more in a row, then right again (2); a later error doesn't count. Tree b: one error alone (0). Tree c: none.
+    stream = run("a", True, False, False, False, True, False) + run("b", False, True) + run("c", True)
+    assert propagation([stream]) == 1.0
+    # The same names in another stream are other trees; an error that lasts to the end counts to the end.
+    assert propagation([stream, run("a", False, False)]) == 1.0
+    assert propagation([run("a", False, False, False), run("a", True)]) == 2.0
+    assert math.isnan(propagation([run("a", True)]))
+
+
+def test_turns_that_went_into_a_twin():
+    judged = judge(GOLD, placed(None, "a1", None, "b1", None))
+    assert swapped(judged, {"a1": ["b1"], "b1": ["a1"]}) == 0.5  # of a2 and a3, a3
+    assert math.isnan(swapped(judged, {}))
+
+
+def test_branches_said_against_gold_as_partitions():
+    # a1 a2 a3 | b1 | c1 by gold; b1 was put under a2 and a3 under b1: a1 a2 b1 a3 | c1.
+    said = said_trees(placed(None, "a1", "a2", "b1", None))
+    assert said == {"a1": "a1", "a2": "a1", "b1": "a1", "a3": "a1", "c1": "c1"}
+    agreement = clusters.compare(gold_trees(GOLD), said)
+    assert agreement.one_to_one == pytest.approx(4 / 5)
+    assert clusters.compare(gold_trees(GOLD), said_trees(placed(None, "a1", None, "a2", None))).ari == 1.0
+
+
+def test_accuracy_at_coverage_takes_the_surest():
+    judged = [turn(True, 0.9), turn(True, 0.8), turn(False, 0.3), turn(False, 0.2)]
+    assert (at_coverage(judged, 0.5), at_coverage(judged, 0.75), at_coverage(judged, 1)) == (1.0, pytest.approx(2 / 3), 0.5)

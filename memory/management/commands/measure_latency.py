@@ -1,4 +1,4 @@
-"""manage.py measure_latency: how long localizing, assembling and committing take in a large forest, on the code path of chat."""
+"""manage.py measure_latency: how long localizing, assembling and committing take in forests of several sizes, on the code path of chat."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import os
 import random
 import time
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
@@ -18,114 +20,126 @@ from memory import steps
 from memory.actions.create_forest import create_forest
 from memory.actions.forget import delete_forest
 from memory.actions.refine import drain
-from memory.evaluation import measurements, synthetic
+from memory.evaluation import measurements, seeding, synthetic
 from memory.evaluation.localization import quantile
 from memory.llm.embed import embedder
 from memory.llm.tokens import count
 from memory.models import Forest, InteractionState, Turn
+from memory.store import read
+
+WARM = 10  # queries that open files and plans, not counted
+Times = dict[str, list[float]]
 
 
 class Command(BaseCommand):
-    help = "Grow a made-up forest and time localize + assemble and the rough commit in it; figures go to docs/measurements.md."
-    load = 0.0
+    help = "Seed made-up forests and time what a turn takes in them; figures go to docs/measurements.md."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--states", type=int, default=2000)
-        parser.add_argument("--trees", type=int, default=60)
+        parser.add_argument("--sizes", type=int, nargs="*", default=[1_000, 2_000, 10_000], help="states of one forest each")
+        parser.add_argument("--forests", type=int, default=0, help="besides: so many forests of 100 states, asked in turn")
+        parser.add_argument("--trees", type=int, default=200, help="of each forest; those of 100 states have 10")
         parser.add_argument("--queries", type=int, default=200)
-        parser.add_argument("--commits", type=int, default=200, help="further turns committed for the measurement")
+        parser.add_argument("--commits", type=int, default=100, help="further turns committed for the measurement, in each")
         parser.add_argument("--seed", type=int, default=1)
-        parser.add_argument(
-            "--keep", metavar="NAME", default="", help="keep the forest under this name, and use it again when it is there: growing takes minutes"
-        )
+        parser.add_argument("--no-record", action="store_true", help="don't write docs/measurements.md")
 
     def handle(self, **options: Any) -> None:
+        load = os.getloadavg()[0]
+        rows: list[tuple[str, str]] = []
+        for size in options["sizes"]:
+            with self._seeded([size], options["trees"], options["seed"]) as [(forest, turns)]:
+                rows += self._rows(f"{size:,} states", [(forest, turns)], options)
+        if options["forests"]:
+            with self._seeded([100] * options["forests"], 10, options["seed"]) as seeded:
+                rows += self._rows(f"{options['forests']:,} forests of 100 states", seeded, options)
+        rows.append(("load average before and after", f"{load:.1f}, {os.getloadavg()[0]:.1f}"))
+        if not options["no_record"]:
+            each = f"{options['trees']} trees, {options['queries']} queries, {options['commits']} commits in each, evidence budget {settings.EVIDENCE_BUDGET:,}"
+            note = f"Made-up text, seeded by COPY (seed {options['seed']}), {each}. A query’s embedding is measured between the others, as the yardstick."
+            measurements.record("latency", rows, title="Latency by size of the forest", note=note)
+
+    @contextmanager
+    def _seeded(self, sizes: list[int], trees: int, seed: int) -> Iterator[list[tuple[Forest, list[synthetic.MadeTurn]]]]:
         owner, _ = get_user_model().objects.get_or_create(username="measurements", defaults={"is_active": False})
-        name = options["keep"] or f"latency {uuid.uuid4().hex[:8]}"
-        forest = Forest.objects.filter(owner=owner, name=name).first() or create_forest(owner, name)
+        made: list[tuple[Forest, list[synthetic.MadeTurn]]] = []
         try:
-            self._measure(forest, options)
+            with connection.cursor() as cursor:  # seeding isn't measured: it need not wait for the disk
+                cursor.execute("SET synchronous_commit TO off")
+            for number, size in enumerate(sizes):
+                started = time.perf_counter()
+                forest = create_forest(owner, f"latency {uuid.uuid4().hex[:8]}")
+                turns = list(synthetic.history(size, trees=trees, seed=seed + number))
+                made.append((forest, turns))
+                seeding.seed(forest, turns, embedder().embed, numbers=seed + number)
+                if size >= 1_000 or number % 100 == 99:
+                    self.stderr.write(f"{number + 1} of {len(sizes)}: {size:,} states seeded in {time.perf_counter() - started:.0f} s")
+            with connection.cursor() as cursor:
+                cursor.execute("RESET synchronous_commit")
+                cursor.execute("VACUUM ANALYZE")
+            yield made
         finally:
-            if not options["keep"]:
+            for forest, _ in made:
                 delete_forest(forest, by=owner)
 
-    def _measure(self, forest: Forest, options: dict[str, Any]) -> None:
-        turns = list(synthetic.history(options["states"] + options["commits"], trees=options["trees"], seed=options["seed"]))
-        grown = turns[: options["states"]]
-        with connection.cursor() as cursor:  # growing isn't measured: it need not wait for the disk
-            cursor.execute("SET synchronous_commit TO off")
-        for start in range(forest.last_position, len(grown), 250):
-            self._grow(forest, turns, start, min(start + 250, len(grown)))
-            drain(forest.pk, tell=False)
-            self.stderr.write(f"{min(start + 250, len(grown))} states")
-        with connection.cursor() as cursor:
-            cursor.execute("RESET synchronous_commit")
-            cursor.execute("ANALYZE")
-        forest.refresh_from_db()
-        size = forest.last_position
-        localized, assembled, embedded = self._ask(forest, grown, options)
-        both = [one + other for one, other in zip(localized, assembled, strict=True)]
-        unit = quantile(sorted(embedded), 0.5)
-        done = range(size, size + options["commits"])
-        commits, vectors = self._grow(forest, turns, done.start - size + len(grown), done.stop - size + len(grown), ids=done)
-        tokens = sum(count(turn.user) + count(turn.assistant) for turn in turns[-options["commits"] :]) / options["commits"]
+    def _rows(self, name: str, seeded: list[tuple[Forest, list[synthetic.MadeTurn]]], options: dict[str, Any]) -> list[tuple[str, str]]:
+        times = self._ask(seeded, options)
+        times |= self._commit(seeded, options)
+        both = [one + other for one, other in zip(times["localize"], times["assemble"], strict=True)]
+        unit = quantile(sorted(times["embed"]), 0.5)
         rows = [
             ("localize + assemble, p50 / p95", _pair(both)),
-            ("embedding the query alone, measured in between, p50 (5 ms on the same two cores at rest)", f"{unit:.1f} ms"),
-            (
-                "localize + assemble in embeddings of a query, p50 / p95",
-                f"{quantile(sorted(both), 0.5) / unit:.1f} / {quantile(sorted(both), 0.95) / unit:.1f}",
-            ),
-            ("localize alone, p50 / p95", _pair(localized)),
-            ("assemble alone, p50 / p95", _pair(assembled)),
-            (f"rough commit of a turn of {tokens:.0f} tokens, p50 / p95", _pair(commits)),
-            ("its vector, computed before the transaction, p50 / p95", _pair(vectors)),
-            ("load average before and after", f"{self.load:.1f}, {os.getloadavg()[0]:.1f}"),
+            ("… in embeddings of a query", f"{quantile(sorted(both), 0.5) / unit:.1f} / {quantile(sorted(both), 0.95) / unit:.1f} of {unit:.1f} ms"),
+            ("localize / assemble alone, p95", f"{quantile(sorted(times['localize']), 0.95):.1f} / {quantile(sorted(times['assemble']), 0.95):.1f} ms"),
+            (f"rough commit of a turn of {times['tokens'][0]:.0f} tokens, p50 / p95", _pair(times["commit"])),
+            ("its vector, computed before the transaction, p50 / p95", _pair(times["vector"])),
+            ("refined commit by rule, p50 / p95", _pair(times["refine"])),
+            (f"path of depth {times['depth'][0]:,.0f}, p50 / p95", _pair(times["path"])),
         ]
         for what, figure in rows:
-            self.stdout.write(f"{what}: {figure}")
-        counts = f"{size:,} states in one forest, {options['trees']} trees, {options['queries']} queries, {options['commits']} commits"
-        note = f"{counts}, evidence budget {settings.EVIDENCE_BUDGET:,}, seed {options['seed']}; made-up text."
-        measurements.record("latency", rows, title="Latency in a large forest", note=note)
+            self.stdout.write(f"{name}: {what}: {figure}")
+        return [(f"{name}: {what}", figure) for what, figure in rows]
 
-    def _ask(self, forest: Forest, turns: list[synthetic.MadeTurn], options: dict[str, Any]) -> tuple[list[float], list[float], list[float]]:
-        """The milliseconds of localizing, of assembling, and of embedding the query alone, a query each.
-
-        The last is the yardstick: a machine that others use too may be several times slower one minute than the next."""
-        self.load = os.getloadavg()[0]
+    def _ask(self, seeded: list[tuple[Forest, list[synthetic.MadeTurn]]], options: dict[str, Any]) -> Times:
+        """The milliseconds of localizing, of assembling, of embedding the query, and of fetching a path of at most 1,000 states, a query each."""
         rng = random.Random(f"queries/{options['seed']}")
-        localized, assembled, embedded = [], [], []
-        for number in range(options["queries"] + 10):
+        times: Times = {"localize": [], "assemble": [], "embed": [], "path": []}
+        deep = InteractionState.objects.in_forest(seeded[0][0]).filter(depth__lte=1_000).order_by("-depth").values_list("pk", "depth")[0]
+        for number in range(options["queries"] + WARM):
+            forest, turns = seeded[rng.randrange(len(seeded))]
             text = synthetic.question(rng, turns)
-            started = time.perf_counter()
+            marks = [time.perf_counter()]
             place = steps.localize_text(forest, text, turns[-1].time)
-            between = time.perf_counter()
+            marks.append(time.perf_counter())
             steps.assemble(forest, place, settings.EVIDENCE_BUDGET)
-            done = time.perf_counter()
+            marks.append(time.perf_counter())
             embedder().embed([text])
-            vector = time.perf_counter()
-            if number >= 10:  # the first ones open files and plans
-                localized.append(1000 * (between - started))
-                assembled.append(1000 * (done - between))
-                embedded.append(1000 * (vector - done))
-        return localized, assembled, embedded
+            marks.append(time.perf_counter())
+            read.path(seeded[0][0].pk, deep[0])
+            marks.append(time.perf_counter())
+            if number >= WARM:
+                for name, begin, end in zip(("localize", "assemble", "embed", "path"), marks, marks[1:], strict=False):
+                    times[name].append(1000 * (end - begin))
+        return times | {"depth": [float(deep[1])]}
 
-    def _grow(self, forest: Forest, turns: list[synthetic.MadeTurn], start: int, stop: int, ids: range | None = None) -> tuple[list[float], list[float]]:
-        """Commit these turns through the rough commit; the milliseconds of each commit and of its vector. `ids` numbers turns that come again."""
-        commits: list[float] = []
-        vectors: list[float] = []
-        for number in range(start, stop):
-            made = turns[number]
-            name = f"made-{number if ids is None else ids[number - start]}"
-            turn = Turn.objects.create(forest=forest, client_id=name, origin="observed", text=made.user, sent_at=made.time)
-            parents = InteractionState.objects.in_forest(forest)
-            parent = parents.get(turn__client_id=f"made-{made.parent}") if made.parent is not None and (ids is None or made.parent < start) else None
-            place = steps.placed(forest, made.user, made.time, parent)
-            steps.commit(turn, place, made.assistant, generator="")
+    def _commit(self, seeded: list[tuple[Forest, list[synthetic.MadeTurn]]], options: dict[str, Any]) -> Times:
+        """The milliseconds of rough commits, of their vectors, and of refining each state by rule; and the mean tokens of a turn."""
+        rng = random.Random(f"commits/{options['seed']}")
+        times: Times = {"commit": [], "vector": [], "refine": []}
+        tokens = 0
+        for number in range(options["commits"]):
+            forest, turns = seeded[rng.randrange(len(seeded))]
+            made = rng.choice(turns)
+            parent = InteractionState.objects.in_forest(forest).select_related("turn").get(turn__client_id=f"made-{turns.index(made)}")
+            turn = Turn.objects.create(forest=forest, client_id=f"again-{number}", origin="observed", text=made.user, sent_at=turns[-1].time)
+            steps.commit(turn, steps.placed(forest, made.user, turns[-1].time, parent), made.assistant, generator="")
             timings = Turn.objects.values_list("timings", flat=True).get(pk=turn.pk)
-            commits.append(timings["commit_ms"])
-            vectors.append(timings["vector_ms"])
-        return commits, vectors
+            started = time.perf_counter()
+            drain(forest.pk, tell=False)
+            times["refine"].append(1000 * (time.perf_counter() - started))
+            times["commit"].append(timings["commit_ms"])
+            times["vector"].append(timings["vector_ms"])
+            tokens += count(made.user) + count(made.assistant)
+        return times | {"tokens": [tokens / max(1, options["commits"])]}
 
 
 def _pair(values: list[float]) -> str:

@@ -105,5 +105,5 @@ class Command(BaseCommand):
     def _lines(self, path: Path, format: str) -> Iterator[tuple[int, dict[str, Any] | ValueError]]:
         try:
             yield from FORMATS[format](path)
-        except (OSError, UnicodeDecodeError, KeyError, IndexError, TypeError, json.JSONDecodeError) as error:
+        except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
             raise CommandError(f"{path} can't be read as {format}: {error}") from error

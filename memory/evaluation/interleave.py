@@ -1,0 +1,171 @@
+"""Streams with gold trees out of real dialogues: several at once, each left and resumed, texts untouched. What `bench streams` reads.
+
+Dialogues come from OASST1 message trees (the longest chain of a tree, by the best-ranked replies) or CAsT 2022 topics (every user turn with its first reply;
+a topic jumps back by itself, so a parent may lie inside its tree). Halves share no dialogue: a dialogue's half follows from a hash of its id alone, so that
+what was fitted on half 0 of 2 is tested on half 1 of 2. Times are made up: nothing may be learned from them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, Literal
+
+LEAVE: Final = 0.35  # chance after an interaction that its dialogue is left
+RESUME: Final = 0.5  # chance on leaving to resume a paused dialogue where one could be opened too
+OPEN: Final = (4, 6)  # dialogues of a stream, from … to
+START: Final = datetime(2026, 1, 5, 9, tzinfo=UTC)
+Kind = Literal["oasst", "cast"]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One interaction of a dialogue: its texts, the index of its parent there (None: it begins a tree), and its words made self-contained."""
+
+    user: str
+    assistant: str
+    parent: int | None
+    resolved: str
+
+
+Dialogue = Sequence[Said]
+
+
+def write(out: Path, kind: Kind, file: Path, *, part: tuple[int, int] = (1, 2), streams: int = 10, seed: int = 1, resolved: bool = False) -> int:
+    """Write streams (`KIND-000.jsonl` …) made of one part of the dialogues; how many interactions they have. Every dialogue is used once before one is again.
+
+    `resolved` (CAsT): a dialogue is resumed in self-contained wording. Raises ValueError for fewer dialogues than a stream needs."""
+    pool = _part(READERS[kind](_items(file)), kind, part)
+    if len(pool) < OPEN[1]:
+        raise ValueError(f"{file.name} has {len(pool)} dialogues in part {part[0]} of {part[1]}; a stream takes up to {OPEN[1]}.")
+    out.mkdir(parents=True, exist_ok=True)
+    chance = random.Random(f"streams/{kind}/{part}/{seed}")
+    deck: list[str] = []
+    written = 0
+    for number in range(streams):
+        chosen: list[str] = []
+        wanted = chance.randint(*OPEN)
+        while len(chosen) < wanted:
+            deck = deck or chance.sample(sorted(pool), len(pool))
+            if (name := deck.pop()) not in chosen:
+                chosen.append(name)
+        lines = list(_lines([pool[name] for name in chosen], chance, resolved=resolved))
+        (out / f"{kind}-{number:03d}.jsonl").write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+        written += len(lines)
+    return written
+
+
+def _lines(dialogues: Sequence[Dialogue], chance: random.Random, *, resolved: bool) -> Iterator[dict[str, Any]]:
+    ids: dict[tuple[int, int], str] = {}
+    time = START + timedelta(minutes=chance.randrange(120 * 24 * 60))
+    for dialogue, index, left in _schedule([len(turns) for turns in dialogues], chance):
+        said = dialogues[dialogue][index]
+        ids[dialogue, index] = f"t{len(ids) + 1:04d}"
+        yield {
+            "id": ids[dialogue, index],
+            "user": said.resolved if resolved and left and index else said.user,
+            "assistant": said.assistant,
+            "time": time.isoformat(),
+            "parent": None if said.parent is None else ids[dialogue, said.parent],
+        }
+        time += timedelta(seconds=round(chance.lognormvariate(4.5, 1.5)))
+
+
+def _schedule(lengths: Sequence[int], chance: random.Random) -> Iterator[tuple[int, int, bool]]:
+    """(dialogue, index, whether another one was left for it), until no dialogue that is open or unopened has anything left."""
+    at = [0] * len(lengths)
+    unopened, paused = list(range(len(lengths))), list[int]()
+    now: int | None = None
+    while True:
+        done = now is None or at[now] == lengths[now]
+        left = (done or chance.random() < LEAVE) and bool(unopened or paused)
+        if left:
+            resumed = paused and (not unopened or chance.random() < RESUME)
+            if resumed:  # the later it was left, the likelier
+                other = chance.choices(paused, [1 / (len(paused) - place) for place in range(len(paused))])[0]
+                paused.remove(other)
+            else:
+                other = unopened.pop(0)
+            if now is not None and not done:
+                paused.append(now)
+            now = other
+        elif done or now is None:
+            return
+        yield now, at[now], left
+        at[now] += 1
+
+
+# --- Dialogues --------------------------------------------------------------------------------------------------------
+
+
+def _part(dialogues: Mapping[str, Dialogue], kind: Kind, part: tuple[int, int]) -> dict[str, Dialogue]:
+    """The dialogues of part (i, n): by the hash of their ids; of CAsT's few topics by its rank, so that parts are of one size."""
+    number, parts = part
+    if kind == "cast":
+        return {name: dialogues[name] for name in sorted(dialogues, key=_hash)[number::parts]}
+    return {name: turns for name, turns in dialogues.items() if _hash(name) % parts == number}
+
+
+def _hash(name: str) -> int:
+    return int(hashlib.sha256(name.encode()).hexdigest(), 16)
+
+
+def _items(file: Path) -> list[Any]:
+    with gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open(encoding="utf-8") as opened:
+        text = opened.read()
+    return list(json.loads(text)) if text.lstrip().startswith("[") else [json.loads(line) for line in text.splitlines() if line.strip()]
+
+
+def oasst(messages: Sequence[Any]) -> dict[str, Dialogue]:
+    """Tree → its longest chain of (prompt, reply), of equals the one by better-ranked replies; chains of one interaction are left out."""
+    below: dict[str | None, list[Any]] = defaultdict(list)
+    roots = []
+    for message in messages:
+        below[message["parent_id"]].append(message)
+        if message["parent_id"] is None:
+            roots.append(message)
+
+    def chain(prompt: Any) -> list[tuple[str, str]]:
+        best: list[tuple[str, str]] = []
+        for reply in sorted(below[prompt["message_id"]], key=lambda one: (one.get("rank") is None, one.get("rank") or 0, one["message_id"])):
+            later = [chain(after) for after in sorted(below[reply["message_id"]], key=lambda one: one["message_id"])]
+            best = max(best, [(prompt["text"], reply["text"]), *max(later, key=len, default=[])], key=len)
+        return best
+
+    found = {root["message_tree_id"]: chain(root) for root in roots}
+    return {
+        name: [Said(user, assistant, number - 1 if number else None, user) for number, (user, assistant) in enumerate(turns)]
+        for name, turns in found.items()
+        if len(turns) > 1
+    }
+
+
+def cast(topics: Sequence[Any]) -> dict[str, Dialogue]:
+    """Topic → its user turns, each with its first reply, under the user turn that its parent (a reply) belongs to."""
+    found: dict[str, Dialogue] = {}
+    for topic in topics:
+        replies: dict[str, str] = {}
+        for turn in topic["turn"]:
+            if turn["participant"] == "System":
+                replies.setdefault(turn.get("parent"), turn.get("response", ""))
+        at: dict[str, int | None] = {}
+        turns: list[Said] = []
+        for turn in topic["turn"]:
+            above = at.get(turn.get("parent"))
+            if turn["participant"] == "User":
+                at[turn["number"]] = len(turns)
+                turns.append(Said(turn["utterance"], replies.get(turn["number"], ""), above, turn.get("manual_rewritten_utterance") or turn["utterance"]))
+            else:
+                at[turn["number"]] = above
+        found[str(topic["number"])] = turns
+    return found
+
+
+READERS: Final = {"oasst": oasst, "cast": cast}

@@ -1,0 +1,46 @@
+"""The systems under test, by name: ours with its ablations, baselines of our own, routers, and peers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Final
+
+from memory.evaluation.systems import ours, peers, plain, routers
+from memory.evaluation.systems.base import System
+from memory.evaluation.systems.reading import Setting
+
+Factory = Callable[[Setting], System]
+
+SYSTEMS: Final[Mapping[str, Factory]] = {
+    **{name: ours.make(name) for name in ours.VARIANTS},
+    **{kind.name: kind for kind in (plain.Bm25, plain.Dense, plain.Hybrid, plain.Recent, plain.Full)},
+    **{kind.name: kind for kind in (routers.Previous, routers.Tfidf, routers.MiniLm)},
+    **{name: peers.make(name) for name in peers.PEERS},
+}
+# What has to be known of a row to judge it.
+NOTES: Final[Mapping[str, str]] = {**ours.NOTES, **plain.NOTES, **routers.NOTES, **peers.NOTES}
+
+_ROUTERS: Final = frozenset({"previous", "tfidf", "minilm"})
+_PLACING: Final = _ROUTERS | {name for name, variant in ours.VARIANTS.items() if not variant.pathless and name not in ours.READ_ONLY}
+
+
+def measured(name: str, measures: Collection[str]) -> bool:
+    """Whether anything of what a benchmark measures is a system's business: routers only place, most others only recall."""
+    places = name in _PLACING and not {"localization", "links"}.isdisjoint(measures)
+    return places or (recalls(name) and not {"evidence", "answers"}.isdisjoint(measures))
+
+
+def recalls(name: str) -> bool:
+    """Whether a system can be asked: a router has nothing to answer with."""
+    return name not in _ROUTERS
+
+
+def group_of(name: str) -> str:
+    """The system whose memory this one reads: its own, but for ablations that keep the same and read less."""
+    return "ours" if name in ours.READ_ONLY else name
+
+
+def viewed(system: System, name: str) -> System:
+    """A system that reads the memory of `system`."""
+    assert isinstance(system, ours.Ours)
+    return ours.view(system, name)

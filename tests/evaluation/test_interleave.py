@@ -1,0 +1,96 @@
+"""Streams out of dialogues: gold parents, halves without a dialogue in common, the same for a seed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from memory.evaluation import interleave
+from memory.evaluation.benchmarks import BENCHMARKS
+
+
+def trees(number):
+    messages = []
+    for tree in range(number):
+        parent = None
+        for turn in range(3):
+            for role, text in (("prompter", f"Question {turn} of dialogue {tree}"), ("assistant", f"Reply {turn} of dialogue {tree}")):
+                id = f"{tree}-{turn}-{role}"
+                messages.append({"message_id": id, "parent_id": parent, "message_tree_id": f"tree-{tree}", "role": role, "text": text, "rank": 0})
+                parent = id
+        worse = {
+            "message_id": f"{tree}-x",
+            "parent_id": f"{tree}-0-prompter",
+            "message_tree_id": f"tree-{tree}",
+            "role": "assistant",
+            "text": "worse",
+            "rank": 1,
+        }
+        messages.append(worse)
+    return messages
+
+
+@pytest.fixture
+def oasst(tmp_path):
+    path = tmp_path / "trees.jsonl"
+    path.write_text("".join(json.dumps(message) + "\n" for message in trees(40)))
+    return path
+
+
+def test_streams_are_read_back_with_their_gold(oasst, tmp_path):
+    written = interleave.write(tmp_path / "s", "oasst", oasst, streams=3)
+    cases = list(BENCHMARKS["streams"].load(tmp_path / "s"))
+    assert len(cases) == 3 and sum(len(case.steps) for case in cases) == written
+    for case in cases:
+        said = {step.given.id: step.given.user for step in case.steps}
+        trees = {step.gold.tree for step in case.steps}
+        assert 4 <= len(trees) <= 6
+        for step in case.steps:
+            _, turn, _, _, dialogue = step.given.user.split()
+            if step.gold.parent is None:
+                assert turn == "0"
+            else:
+                assert said[step.gold.parent] == f"Question {int(turn) - 1} of dialogue {dialogue}"
+        assert len(case.steps) == 3 * len(trees)  # every dialogue is told to its end
+    left = sum(a.gold.tree != b.gold.tree for case in cases for a, b in zip(case.steps, case.steps[1:], strict=False))
+    assert left > sum(len({step.gold.tree for step in case.steps}) - 1 for case in cases)  # some are left and resumed
+
+
+def test_halves_share_no_dialogue_and_a_seed_says_everything(oasst, tmp_path):
+    used = {}
+    for half in (0, 1):
+        interleave.write(tmp_path / str(half), "oasst", oasst, part=(half, 2), streams=6, seed=3)
+        texts = {step.given.user for case in BENCHMARKS["streams"].load(tmp_path / str(half)) for step in case.steps}
+        used[half] = {text.split()[-1] for text in texts}
+    assert used[0] and used[1] and used[0].isdisjoint(used[1])
+    interleave.write(tmp_path / "again", "oasst", oasst, part=(1, 2), streams=6, seed=3)
+    for first in sorted((tmp_path / "1").iterdir()):
+        assert first.read_bytes() == (tmp_path / "again" / first.name).read_bytes()
+
+
+def test_too_few_dialogues_are_refused(tmp_path):
+    path = tmp_path / "few.jsonl"
+    path.write_text("".join(json.dumps(message) + "\n" for message in trees(3)))
+    with pytest.raises(ValueError, match="a stream takes up to 6"):
+        interleave.write(tmp_path / "s", "oasst", path)
+
+
+def test_a_topic_jumps_back_to_the_turn_its_parent_answers():
+    topic = {
+        "number": 7,
+        "turn": [
+            {"number": "1-1", "parent": None, "participant": "User", "utterance": "Why do leaves fall?", "manual_rewritten_utterance": "Why do leaves fall?"},
+            {"number": "1-2", "parent": "1-1", "participant": "System", "response": "To save water."},
+            {"number": "1-3", "parent": "1-2", "participant": "User", "utterance": "All of them?", "manual_rewritten_utterance": "Do all leaves fall?"},
+            {"number": "2-1", "parent": "1-1", "participant": "System", "response": "Another reply."},
+            {"number": "2-2", "parent": "2-1", "participant": "User", "utterance": "And needles?", "manual_rewritten_utterance": "Do needles fall?"},
+        ],
+    }
+    [dialogue] = interleave.cast([topic]).values()
+    assert [(said.user, said.assistant, said.parent) for said in dialogue] == [
+        ("Why do leaves fall?", "To save water.", None),
+        ("All of them?", "", 0),
+        ("And needles?", "", 0),
+    ]
+    assert dialogue[1].resolved == "Do all leaves fall?"
