@@ -53,6 +53,7 @@ class Question:
     answers: accepted answers; `span` tells whether they are spans that can be looked for in a text.
     confounders: answers of a parallel trajectory. abstain: the right answer is that it isn't known. rubric: points an answer is judged by.
     parent: the state the question resumes, where the benchmark says it.
+    told: values said of the matter, each as (id of its interaction, value, whether it still holds when the question is asked).
     """
 
     id: str
@@ -66,6 +67,7 @@ class Question:
     rubric: tuple[str, ...] = ()
     parent: str | None = None
     sessions: tuple[str, ...] = ()
+    told: tuple[tuple[str, str, bool], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,7 @@ def section(out: Path, label: str, benchmark: Benchmark) -> Section:
         parts += _localization(there, teacher=label.endswith("-given"))
     if "links" in benchmark.measures:
         parts += _links(there)
+    parts += _revision(there)
     if any(one.answers for one in there.values()):
         parts += _answers(there)
     parts += [_cost(there), _systems(found)]
@@ -338,7 +339,43 @@ def _answers(there: Mapping[str, Measured]) -> list[str]:
         + (f" Judge: {', '.join(judges)}." if judges else "")
         + (f" {unanswered} calls of the reader failed." if unanswered else ""),
         table(head, lines),
+        _answers_by_type(there),
     ]
+
+
+def _answers_by_type(there: Mapping[str, Measured]) -> str:
+    """Right, and taken for another trajectory, by type: what is right by rule."""
+    types = sorted({row["type"] for one in there.values() for row in one.answers if row["kind"] == "answer"})
+    lines = []
+    for name, one in there.items():
+        of = {f"{row['case']}\0{row['question']}": row["type"] for row in one.answers if row["kind"] == "answer"}
+        for budget in one.budgets():
+            outcomes = one.outcomes(budget)
+            cells = []
+            for type in types:
+                said = [outcome for key, outcome in outcomes.items() if of[key] == type]
+                cells.append(f"{said.count('correct') / len(said):.2f} / {said.count('confusion') / len(said):.2f} ({len(said)})" if said else NONE)
+            lines.append([f"`{name}`", plot.named(budget), *cells])
+    return table(["right / confused (answers)", "budget", *types], lines) if len(types) > 1 else ""
+
+
+# --- Revision ---------------------------------------------------------------------------------------------------------
+
+
+def _revision(there: Mapping[str, Measured]) -> list[str]:
+    """Values that hold and are taken for outdated, outdated ones that are taken for current; only of systems that keep a status."""
+    lines = []
+    for name, one in there.items():
+        if (found := one.revised()) is not None:
+            wrong = [
+                f"{figure(found.false_invalidation)} ({found.invalidated} of {found.current})",
+                f"{figure(found.supersession_recall)} (of {found.outdated})",
+            ]
+            lines.append([f"`{name}`", *wrong, str(found.unkept)])
+    if not lines:
+        return []
+    told = "Each value asked for, and the one it replaced, when the question comes: is it kept as current? What was never kept isn’t judged."
+    return ["### Revision", told, table(["system", "false invalidations", "supersession recall", "never kept"], lines)]
 
 
 # --- Cost -------------------------------------------------------------------------------------------------------------

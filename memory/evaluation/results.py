@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from memory.evaluation import localization, rows, threads
+from memory.evaluation import localization, revision, rows, threads
 from memory.evaluation.answers import Outcome, outcome
 from memory.evaluation.cases import Gold
 from memory.evaluation.evidence import AtBudget, Found
@@ -86,6 +86,18 @@ class Measured:
                 gold[case] = threads.gold_links({row["id"]: _gold(row["gold"]) for row in annotated})
                 said[case] = threads.said_links({row["id"]: row["parent"] for row in annotated})
         return gold, said
+
+    # --- Revision -----------------------------------------------------------------------------------------------------
+
+    def revised(self) -> revision.Revised | None:
+        """How values that were told fare when they are asked for; None where nothing is told or statuses aren't kept."""
+        judged = [
+            revision.compare({said: holds}, {} if kept is None else {said: kept})
+            for (case, question), row in self.questions.items()
+            for place, (_, value, holds, kept) in enumerate(row.get("told") or ())
+            for said in [revision.Told(_key(case, question), value, place)]
+        ]
+        return sum(judged[1:], judged[0]) if judged else None
 
     # --- Answers ------------------------------------------------------------------------------------------------------
 

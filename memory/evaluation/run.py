@@ -31,7 +31,7 @@ from memory.evaluation.systems import SYSTEMS, Factory, group_of, measured, reca
 from memory.evaluation.systems.base import Placed, System
 from memory.evaluation.systems.cache import CachedEmbedder
 from memory.evaluation.systems.peers import NotMeasuredError
-from memory.evaluation.systems.reading import Readable, Setting
+from memory.evaluation.systems.reading import Keeping, Readable, Setting
 from memory.llm.embed import embedder
 from memory.llm.interface import ModelError
 
@@ -231,6 +231,7 @@ class _Asking:
                     "evidence": question.evidence,
                     "placed": {"parent": recalled.placed.parent, "probability": recalled.placed.probability} if recalled.placed else None,
                     "gold_parent": question.parent,
+                    "told": [[id, value, holds, system.holds(id, value)] for id, value, holds in question.told] if isinstance(system, Keeping) else None,
                     "ms": recalled.ms,
                     "details": recalled.details,
                 }

@@ -146,7 +146,7 @@ def test_answers_by_rule_and_by_judge(tmp_path):
     ledger.add([question("t", "q1", 1.0, True), question("t", "q2", 1.0, True), case("t", questions=2)])
     for id, text in (("q1", "It is teal."), ("q2", "It is navy.")):
         ledger.answer(
-            {"kind": "answer", "case": "t", "question": id, "type": "x", "budget": 512, "abstain": False, "text": text, "reader": "offline", "asked": "0",
+            {"kind": "answer", "case": "t", "question": id, "type": id.upper(), "budget": 512, "abstain": False, "text": text, "reader": "offline", "asked": "0",
              "input": 9, "output": 3, "ms": 7.0, "context_tokens": 400, "answers": ["teal"], "confounders": ["navy"]}
         )  # fmt: skip
     ledger.answer({"kind": "unanswered", "case": "t", "question": "q3", "budget": 512, "why": "busy"})
@@ -155,10 +155,29 @@ def test_answers_by_rule_and_by_judge(tmp_path):
     text = section(tmp_path, "locomo", LOCOMO).text
     [line] = [line for line in lines(text, "`ours`") if "offline" in line]
     assert line.startswith("| `ours` | 512 | offline | 2 | 0.500 [") and "| 0.500 / 0.000 / 0.000 | 1.000 [1.000, 1.000] | 400 | 7 / 7 |" in line
+    assert "| right / confused (answers) | budget | Q1 | Q2 |" in text and lines(text, "`ours` | 512 | 1.00 / 0.00 (1) | 0.00 / 1.00 (1)")
     assert "Judge: j (prompts abc)." in text and "1 calls of the reader failed" in text
 
 
 # --- Page and picture -------------------------------------------------------------------------------------------------
+
+
+def test_revision_judges_what_was_kept(tmp_path):
+    """Of four values that hold one was kept as outdated and one not at all; of two outdated ones one still passes for current."""
+    told = [
+        ["a", "€300", True, True],
+        ["b", "May", True, False],
+        ["c", "Rob", True, True],
+        ["d", "Ulm", True, None],
+        ["e", "€280", False, False],
+        ["f", "April", False, True],
+    ]
+    mine = [question("t", f"q{number}", 1.0, True) | {"told": [one]} for number, one in enumerate(told)]
+    Ledger(tmp_path, stamp("ours")).add([*mine, case("t", questions=6)])
+    Ledger(tmp_path, stamp("bm25")).add([question("t", "q0", 1.0, True) | {"told": None}, case("t", questions=1)])
+    text = section(tmp_path, "locomo", LOCOMO).text.partition("### Revision")[2]
+    assert lines(text, "`ours`")[0] == "| `ours` | 0.333 (1 of 3) | 0.500 (of 2) | 1 |"
+    assert not lines(text.partition("###")[0], "`bm25`")
 
 
 def test_a_section_is_written_with_its_picture(evidence_rows, tmp_path):

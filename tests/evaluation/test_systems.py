@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 import sys
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -103,6 +104,21 @@ def test_a_given_place_wins_over_the_own_one(setting):
     system.observe(third, placed=Placed("k1", 1.0, 0.0))
     kept = {state.turn.client_id: state.parent and state.parent.turn.client_id for state in InteractionState.objects.in_forest(system.forest)}
     assert kept == {"k1": None, "k2": other, "d1": "k1"}
+
+
+@pytest.mark.django_db
+def test_a_value_holds_until_a_later_one_takes_its_slot(setting):
+    system = SYSTEMS["ours"](setting)
+    system.open("budget", "Europe/Berlin")
+    for number, said in enumerate(["Our kitchen budget is €18,000.", "Our kitchen budget is €21,500 now."]):
+        one = Given(f"b{number}", said, "Noted.", START + timedelta(days=number))
+        system.observe(one, placed=system.place(one))
+        if number == 0:
+            assert system.holds("b0", "€18,000") is True
+    assert [system.holds("b0", "€18,000"), system.holds("b1", "€21,500"), system.holds("b1", "€9")] == [False, True, None]
+    view = viewed(system, "without-facts")
+    assert view.holds("b1", "€21,500") is None
+    system.close()
 
 
 @pytest.mark.django_db

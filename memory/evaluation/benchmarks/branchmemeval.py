@@ -53,7 +53,16 @@ def _question(asked: Mapping[str, Any], given: Given, parent: str | None) -> Que
         answers=(asked["gold"],),
         confounders=(asked["confounder"],),
         parent=parent,
+        told=_told(asked),
     )
+
+
+def _told(asked: Mapping[str, Any]) -> tuple[tuple[str, str, bool], ...]:
+    """The value asked for, where one turn says it, and the one it replaced (B2)."""
+    if asked["dimension"] == "B4":
+        return ()
+    first, last = asked["evidence"][0], asked["evidence"][-1]
+    return ((first, asked["old"], False), (last, asked["gold"], True)) if asked["old"] else ((last, asked["gold"], True),)
 
 
 BENCHMARK: Final = Benchmark(

@@ -28,13 +28,14 @@ from memory.engine.forest import Channel, Decision, EvidenceKind, Interaction, P
 from memory.engine.forest import Context as Assembled
 from memory.engine.forest import Recalled as Found
 from memory.engine.query import Query
+from memory.evaluation.answers import contains, normalize
 from memory.evaluation.cases import Asked, Given
 from memory.evaluation.systems.base import LEADERS, Placed, Recalled
 from memory.evaluation.systems.reading import Reading, Setting, shown
 from memory.evaluation.systems.routers import fitted
 from memory.llm.calibration import calibration
 from memory.llm.embed import embedding_with
-from memory.models import Forest, InteractionState
+from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, InteractionState
 from memory.store.evidence import KINDS
 
 OWNER: Final = "measurements"
@@ -168,6 +169,19 @@ class Ours:
         place, pool, contexts, zone = self._asked
         return Reading(place.query, place.decision, contexts[budget], pool, zone)
 
+    def holds(self, id: str, value: str) -> bool | None:
+        state, wanted = self._state(id), normalize(value)
+        rows = [
+            row
+            for kind in self.variant.kinds
+            for row in EVIDENCE_MODELS[kind].objects.in_forest(self.forest).filter(sources__contains=[state])
+            if contains(normalize(f"{row.text} {row.value}"), wanted, normalized=True)
+        ]
+        return any(row.status == EvidenceRow.Status.CURRENT for row in rows) if rows else None
+
+    def _state(self, id: str) -> int:
+        return self._states[id]
+
     _asked: tuple[steps.Place, Pool, Mapping[int, Assembled], str]
 
     def _localized(self, said: str, when: Given | Asked) -> steps.Place:
@@ -197,6 +211,9 @@ class View(Ours):
     @property
     def names(self) -> Mapping[int, str]:  # type: ignore[override]
         return self.other.names
+
+    def _state(self, id: str) -> int:
+        return self.other._state(id)
 
 
 def _within(said: str) -> str:

@@ -52,6 +52,15 @@ class Readable(Protocol):
         ...
 
 
+@runtime_checkable
+class Keeping(Protocol):
+    """A system that keeps values with a status, so that its revisions can be judged."""
+
+    def holds(self, id: str, value: str) -> bool | None:
+        """Whether the value that an interaction said still holds, as far as the system knows; None: it kept no such value of it."""
+        ...
+
+
 def shown(context: Assembled, names: Mapping[int, str]) -> Context:
     """An assembled context with the ids of the case; `names` maps states to them."""
     items = tuple(
