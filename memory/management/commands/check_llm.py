@@ -26,13 +26,14 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--mode", action="append", choices=MODES, help="how turns are read; may be repeated; default: one-call and separate")
-        parser.add_argument("--script", choices=planted.SCRIPTS, default="a", help="a: the one to report; b: the one prompts are developed on")
+        parser.add_argument("--script", choices=planted.SCRIPTS, default="a", help="a: the one to report; b: the one prompts were developed on")
         parser.add_argument("--turns", type=int, help="only the first so many turns, without the questions")
         parser.add_argument("--empty", action="store_true", help="turns that teach nothing instead of the conversation: what share is invented")
         parser.add_argument("--given", action="store_true", help="the scripted answers instead of streamed ones: only the reading is measured")
         parser.add_argument("--no-questions", action="store_true")
         parser.add_argument("--keep", action="store_true", help="don't delete the forests afterwards")
         parser.add_argument("--record", action="store_true", help="write the figures to docs/measurements.md")
+        parser.add_argument("--note", default="", help="a sentence to record with them, such as what else ran on the machine")
 
     def handle(self, **options: Any) -> None:
         if not settings.OPENAI_BASE_URL:
@@ -58,7 +59,7 @@ class Command(BaseCommand):
             finally:
                 if not options["keep"]:
                     delete_forest(forest, by=owner)
-            found = figures(mode, outcome)
+            found = figures(mode, outcome, given=options["given"])
             rows += found
             for what, figure in found:
                 self.stdout.write(f"{what}: {figure}")
@@ -67,8 +68,10 @@ class Command(BaseCommand):
                     self.stdout.write(f"  {name.replace('_', ' ')}: {line}")
             self.stdout.write(f"  dropped: {dict(outcome.dropped.most_common())}")
         if options["record"]:
-            note = f"Model: {get_model().name}. 30 turns, three interleaved matters, facts listed beforehand (`memory/evaluation/planted.json`)."
-            measurements.record("check-llm", rows, title="A real model, end to end", note=note, command="make check-llm")
+            file = planted.SCRIPTS[options["script"]].relative_to(measurements.ROOT)
+            note = f"Model: {get_model().name}. {outcome.turns} turns, three interleaved matters, facts listed beforehand (`{file}`). {options['note']}"
+            section = "check-llm" if options["script"] == "a" else f"check-llm-{options['script']}"
+            measurements.record(section, rows, title=f"A real model, end to end, script {options['script']}", note=note.strip())
 
     def _empty(self, options: dict[str, Any]) -> None:
         rows: list[tuple[str, str]] = []
@@ -79,8 +82,8 @@ class Command(BaseCommand):
         for what, figure in rows:
             self.stdout.write(f"{what}: {figure}")
         if options["record"]:
-            note = f"Model: {get_model().name}. Thanks, small talk, reactions, questions, requests (`memory/evaluation/empty_turns.json`)."
-            measurements.record("check-llm-empty", rows, title="Turns with nothing to remember", note=note, command="make check-llm ARGS=--empty")
+            note = f"Model: {get_model().name}. Thanks, small talk, reactions, questions, requests (`memory/evaluation/empty_turns.json`). {options['note']}"
+            measurements.record("check-llm-empty", rows, title="Turns with nothing to remember", note=note.strip())
 
 
 def empty_figures(mode: str, found: Empty) -> list[tuple[str, str]]:
@@ -91,8 +94,8 @@ def empty_figures(mode: str, found: Empty) -> list[tuple[str, str]]:
     ]
 
 
-def figures(mode: str, outcome: Outcome) -> list[tuple[str, str]]:
-    """The rows of the table, one mode."""
+def figures(mode: str, outcome: Outcome, *, given: bool = False) -> list[tuple[str, str]]:
+    """The rows of the table, one mode; with the scripted answers, which took no time, there is none for answering."""
     turns = max(outcome.turns, 1)
     rows = [
         (f"{mode}: planted facts stored", f"{len(outcome.stored)} of {outcome.planted} ({len(outcome.stored) / max(outcome.planted, 1):.0%})"),
@@ -102,6 +105,8 @@ def figures(mode: str, outcome: Outcome) -> list[tuple[str, str]]:
             f"{mode}: calls, input and output tokens, seconds to read a turn",
             f"{outcome.calls / turns:.1f}, {outcome.input_tokens / turns:.0f}, {outcome.output_tokens / turns:.0f}, {outcome.extract_seconds / turns:.1f}",
         ),
+        *([] if given else [(f"{mode}: seconds to answer a turn, streamed", f"{outcome.answer_seconds / turns:.1f}")]),
+        (f"{mode}: items dropped by the checks", ", ".join(f"{number} × {reason}" for reason, number in outcome.dropped.most_common()) or "none"),
         (f"{mode}: failed turns", str(len(outcome.failed))),
     ]
     if outcome.questions:
