@@ -1,6 +1,7 @@
 """Turns that teach nothing, and what is learned from them all the same.
 
-`empty_turns.json` is ours. Batch 1 was read when the rules for small talk were last widened; batch 2 was written afterwards and first measured unseen.
+`empty_turns.json` is ours. The rules for small talk were widened with batch 1 at hand, then batch 2 was written and measured unseen, then they were widened
+again and batch 3 written: only the last is still unseen.
 """
 
 from __future__ import annotations

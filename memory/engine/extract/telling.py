@@ -54,7 +54,7 @@ _COURTESY = re.compile(
     r"well done|good (?:job|work|point|idea|one|question|to know|call|luck)|nice (?:one|work|job)|great (?:job|work|idea|point|stuff|news)|lol|haha\w*|"
     r"hehe\w*|wow|omg|yay|hooray|whoa|ugh|meh|oops|hmm+|you(?:'re| are) (?:the best|right|welcome|great|awesome|amazing|so|too|very|a)\b|"
     r"that(?:'s| is| was| sounds| looks| makes| helps| works| will do| would be)|(?:this|it) (?:sounds|looks|makes|helps|works)|"
-    r"exactly|indeed|of course|sounds|makes sense|got it|understood|noted|my mind|what a|"
+    r"exactly|indeed|of course|sounds|makes sense|got it|understood|noted|(?:blew|blows|blown|read) my mind|what a|"
     r"(?:have|enjoy) (?:a|your) (?:nice|good|great|lovely|wonderful)?\s*(?:day|evening|weekend|night|one|time)|happy (?:birthday|"
     r"new year|holidays)|merry christmas)",
     re.IGNORECASE,
@@ -75,9 +75,11 @@ _REACTION = re.compile(
     r"allergic|to (?:move|start|buy)))",
     re.IGNORECASE,
 )
-_PERSON = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|mine|me|we|we're|we've|we'll|our|ours|us)\b", re.IGNORECASE)
+# Who speaks of themself: “break it down for me” doesn't.
+_PERSON = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|mine|we|we're|we've|we'll|our|ours)\b", re.IGNORECASE)
 _VERB = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|will|costs?|says?|said|isn't|aren't|wasn't|doesn't|didn't|\w{3,}ed)\b|\w's (?:a|an|the|in|on|at|now|not|been|called)\b",
+    r"\b(?:is|are|was|were|has|have|had|will|can|can't|cannot|doesn't|don't|won't|hasn't|haven't|costs?|says?|said|isn't|aren't|wasn't|didn't|"
+    r"\w{3,}ed)\b|\w's (?:a|an|the|in|on|at|now|not|been|called)\b",
     re.IGNORECASE,
 )
 _THING_DOES = re.compile(r"^(?:(?:the|my|our|[A-ZÀ-Þ][\w-]+'s)\s+(?:[\w-]+\s+){1,3}?|[A-ZÀ-Þ][a-zà-þ]+\s+)[a-z]{2,}(?<!s)(?<!ou)s\s+\w", re.IGNORECASE)
@@ -100,7 +102,8 @@ _TAKES = re.compile(
     r"^(?:(?:now|sometimes|honestly|okay|so|oh|right now)\s+)?(?:i|we)(?:'m|'ve|'ll| am)?\s+(?:(?:just|really|almost|actually|still)\s+)*(?:"
     r"laugh(?:ed|ing)?|smil(?:e|ed|ing)|giggl\w+|chuckl\w+|feel like|follow(?:\s+(?:so far|you|that|this|along)|$)|all ears|speechless|curious|intrigued|"
     r"amazed|"
-    r"have no (?:words|clue|idea|doubt)|leave it (?:there|here|at that)|take your word|sleep on it|get back to you|skip (?:it|this|that))\b",
+    r"have no (?:words|clue|idea|doubt)|leave it (?:there|here|at that)|"
+    r"in (?:a|the) (?:\w+ )?mood|killing time|couldn't agree|(?:would|'d) love to be able|take your word|sleep on it|get back to you|skip (?:it|this|that))\b",
     re.IGNORECASE,
 )
 # Of life or people in general, or of the talk itself: nothing about anybody's own world.
@@ -124,7 +127,9 @@ _FRAGMENT = re.compile(
 )
 _COUNTERFACTUAL = re.compile(r"\bif (?:i|we|only|it|everything|you) (?:had|were|was|could|won)\b|\bif \w+ were no object\b", re.IGNORECASE)
 # “Quiz me on …”: a bare verb and whom it is done for.
-_FOR_ME = re.compile(r"^(?:please\s+)?(?P<verb>[a-z]+)\s+(?:up\s+)?(?:me|us)\b|^(?:sum up|recap|rephrase|reword|paraphrase|simplify)\b", re.IGNORECASE)
+_FOR_ME = re.compile(
+    r"^(?:please\s+)?don't\s|^(?:please\s+)?(?P<verb>[a-z]+)\s+(?:up\s+)?(?:me|us)\b|^(?:sum up|recap|rephrase|reword|paraphrase|simplify)\b", re.IGNORECASE
+)
 _CURIOUS = re.compile(
     r"\b(?:like|love|want|need|curious|eager|dying)\s+to\s+(?:know|see|hear|learn|understand|ask|talk|discuss|find out)\b|\bwant you to\b", re.IGNORECASE
 )
@@ -143,10 +148,11 @@ def _english(clause: str) -> Meant:
     if language.DECIDING.match(bare):
         settled = exact or (bool(_SETTLED.search(bare)) and not _ABOUT_TALK.search(bare))
         return "told" if settled else "requested"
-    if (_COURTESY.search(bare) or _COURTESY.match(clause) or _REACTION.match(bare)) and not (exact and _VERB.search(bare)) and not _says_more(bare):
+    named = exact or bool(_OWN.search(bare) or terms.entity_spans(bare[:1].lower() + bare[1:]))
+    polite = bool(_COURTESY.search(bare) or _COURTESY.match(clause)) and not (exact and _VERB.search(bare))
+    if (polite or (_REACTION.match(bare) and not named)) and not _says_more(bare):
         return "nothing"
     content = terms.content_terms(bare)
-    named = exact or bool(_OWN.search(bare) or terms.entity_spans(bare[:1].lower() + bare[1:]))
     if not named and (mood == "supposed" or _FRAGMENT.match(bare)):
         return "nothing"
     if bare.lower().startswith("let's "):
@@ -157,7 +163,7 @@ def _english(clause: str) -> Meant:
     if _YOU.search(bare) and not (person and (exact or len(content) > 3)):
         return "nothing"
     said = (
-        (person and len(content) >= 1 and len(bare.split()) >= 2 and not _REACTION.match(bare))
+        (person and len(content) >= 1 and len(bare.split()) >= 2 and (named or not _REACTION.match(bare)))
         or (does and len(content) >= 2)
         or elided
         or (exact and bool(content))
