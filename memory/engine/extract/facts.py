@@ -126,7 +126,7 @@ def _read_clause(clause: str, setting: Setting) -> Fact | None:
     if slotted is not None:
         return Fact(clause, slotted.text, asserted, slotted)
     sentence = language.strip_lead(clause)
-    if language.DECIDING.match(sentence) or telling.meant(clause) not in telling.TELLING:
+    if language.DECIDING.match(sentence) or telling.small_talk(sentence):
         return None  # a value whose slot nobody named, or only talk
     return Fact(clause, language.third_person(_with_subject(sentence)), asserted, None) if _worth_keeping(sentence, mood) else None
 

@@ -67,7 +67,7 @@ _REACTION = re.compile(
     r"appreciate|love (?:it|that|this|the idea|your)|like (?:it|that|this|the|your)|hate (?:it|that|this)|look(?:ing)? forward|wait|hear you|thank|"
     r"trust you|doubt (?:it|that)|hope (?:it|that|you|this)|try (?:it|that|this)|tried (?:it|that)|do (?:it|that|so)|check (?:it|that)|read (?:it|that)|"
     r"happy|glad|sad|excited|nervous|confused|lost|stuck|curious|grateful|impressed|surprised|sure|not sure|ready|fine|ok|okay|good|"
-    r"great|back|here|done|bored|hungry|tired|sorry|"
+    r"great|back|here|done(?!\s+(?:an?|the|some|my|our|\d))|bored|hungry|tired|sorry|"
     r"stand corrected|give up|need (?:help|your|you|more|a (?:minute|moment|second|break)|some (?:help|advice|time|ideas))|want you|"
     r"have (?:a|another|one more|some|two|no|no further|"
     r"any) (?:quick |more |further |other )*questions?|"
@@ -115,7 +115,8 @@ _TALK_ITSELF = re.compile(
     re.IGNORECASE,
 )
 _PHRASE = re.compile(
-    r"^(?:(?:fine|okay|ok|good) (?:by|with) me|(?:n?either|both|any) (?:is|are|of them is|would be) (?:fine|ok|okay|good)|fingers crossed|dear|here we go)\b",
+    r"^(?:many thanks|(?:fine|okay|ok|good) (?:by|with) me|(?:n?either|both|any) (?:is|are|of them is|would be) (?:fine|ok|okay|good)|"
+    r"fingers crossed|dear|here we go)\b",
     re.IGNORECASE,
 )
 _OWN = re.compile(r"\b(?:my|our)\s+(?!liking|opinion|view|mind|taste|day|god|goodness)[a-z]", re.IGNORECASE)
@@ -142,8 +143,8 @@ def _english(clause: str) -> Meant:
     bare = language.strip_lead(clause).rstrip(" .!")
     if _CURIOUS.search(bare) or _asks_for(bare):
         return "requested"
-    exact = any(values.find_all(bare, kind) for kind in _EXACT_KINDS)
-    if _COUNTERFACTUAL.search(bare) or _PHRASE.search(bare) or (not exact and _only_talk(bare)):
+    exact = _exact(bare)
+    if _COUNTERFACTUAL.search(bare) or small_talk(bare):
         return "nothing"
     if language.DECIDING.match(bare):
         settled = exact or (bool(_SETTLED.search(bare)) and not _ABOUT_TALK.search(bare))
@@ -182,9 +183,16 @@ def _asks_for(bare: str) -> bool:
     return match is not None and verb not in _NO_VERB and not language.past_verb(verb)
 
 
-def _only_talk(bare: str) -> bool:
+def _exact(bare: str) -> bool:
+    return any(values.find_all(bare, kind) for kind in _EXACT_KINDS)
+
+
+def small_talk(bare: str) -> bool:
+    """Whether an English clause, without the words that only open it, is talk about the talk, about life, or a set phrase: neither rule nor model reads it."""
+    if _PHRASE.search(bare) or _asks_for(bare):
+        return True
     general = (_GENERAL.match(bare) or _TALK_ITSELF.match(bare)) and not terms.entity_spans(bare[1:])
-    return bool(general or _TAKES.match(bare))
+    return not _exact(bare) and bool(general or _TAKES.match(bare))
 
 
 _MORE = re.compile(
