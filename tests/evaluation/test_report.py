@@ -146,8 +146,8 @@ def test_answers_by_rule_and_by_judge(tmp_path):
     ledger.add([question("t", "q1", 1.0, True), question("t", "q2", 1.0, True), case("t", questions=2)])
     for id, text in (("q1", "It is teal."), ("q2", "It is navy.")):
         ledger.answer(
-            {"kind": "answer", "case": "t", "question": id, "type": id.upper(), "budget": 512, "abstain": False, "text": text, "reader": "offline", "asked": "0",
-             "input": 9, "output": 3, "ms": 7.0, "context_tokens": 400, "answers": ["teal"], "confounders": ["navy"]}
+            {"kind": "answer", "case": "t", "question": id, "type": id.upper(), "budget": 512, "abstain": False, "text": text, "reader": "offline",
+             "asked": "0", "input": 9, "output": 3, "ms": 7.0, "context_tokens": 400, "answers": ["teal"], "confounders": ["navy"]}
         )  # fmt: skip
     ledger.answer({"kind": "unanswered", "case": "t", "question": "q3", "budget": 512, "why": "busy"})
     judged = {"kind": "judged", "case": "t", "budget": 512, "type": "x", "verdicts": ["correct"], "unclear": 0, "judge": "j", "prompts": "abc"}
