@@ -1,7 +1,7 @@
 """Turns that teach nothing, and what is learned from them all the same.
 
-`empty_turns.json` is ours. The rules for small talk were widened with batch 1 at hand, then batch 2 was written and measured unseen, then they were widened
-again and batch 3 written: only the last is still unseen.
+`empty_turns.json` is ours, four batches: each was first measured unseen, then the rules for small talk were widened with it at hand and the next one was
+written. The last is unseen still.
 """
 
 from __future__ import annotations

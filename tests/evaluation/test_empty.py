@@ -18,8 +18,8 @@ def by_rule(interaction: Interaction) -> Extraction:
 
 def test_there_are_many_and_each_is_there_once():
     users = [turn["user"].lower() for turn in empty.turns()]
-    assert len(users) >= 500 and len(set(users)) == len(users)
-    assert {turn["batch"] for turn in empty.turns()} == {1, 2, 3}
+    assert len(users) >= 600 and len(set(users)) == len(users)
+    assert {turn["batch"] for turn in empty.turns()} == {1, 2, 3, 4}
 
 
 def test_the_rules_invent_in_two_of_a_hundred_at_most():
@@ -36,7 +36,7 @@ def test_a_model_that_passes_every_turn_off_as_facts_gets_little_past_the_checks
         return check.checked({"facts": [row], "events": [{"action": said.split()[0], "object": said.split()[-1]}]}, turn, [], Report())
 
     found = empty.measure(gullible, empty.turns())
-    assert len(found.invented) <= found.turns * 0.04, found.invented
+    assert len(found.invented) <= found.turns * 0.03, found.invented
 
 
 def test_what_is_learned_asked_and_failed_is_counted():

@@ -44,13 +44,6 @@ _FIRST_PERSON = re.compile(r"\b(?:i|my|mine|me|we|our|ours|us|i'm|i've|i'd|i'll|
 _EXACT = re.compile(
     r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|dozen|hundred)\b|[A-ZÀ-Þ][\w-]+(?:\s+[A-ZÀ-Þ]|['’]s\b)|(?<=\w )[A-ZÀ-Þ][a-zà-þ]+"
 )
-_LASTING = re.compile(
-    r"'ve\b|\b(?:prefer|like|love|hate|dislike|enjoy|avoid|always|never|usually|allergic|intolerant|own|have|has|use|uses|collect|"
-    r"play|speak|study|studied|can't stand|fan of|afraid of|interested in|believe|want|need|decided|agreed|booked|ordered|"
-    r"bought|moved|started|stopped|quit|finished|signed|hired|met|visited|bake|cook|live|work|sleep|drink|eat|drive|ride|"
-    r"teach|wear|pay|keep|keeps|stays?|goes|faces|belongs)\b",
-    re.IGNORECASE,
-)
 _FEELING = re.compile(
     r"^(?:i|we)(?:'m| am|'re| are| feel| was| were)\s+(?:so |very |really |a bit |just |quite |pretty )*(?:happy|sad|glad|"
     r"tired|excited|nervous|confused|lost|stuck|sorry|grateful|curious|sure|afraid|ready|fine|ok|okay|good|great|back|here|"
@@ -161,7 +154,7 @@ def _worth_keeping(sentence: str, mood: str) -> bool:
     elided = bool(opening and language.past_verb(opening.group()))
     if not (person or elided or _VERB.search(sentence) or _THING_DOES.match(sentence)):
         return False
-    return exact or elided or bool(_THING_DOES.match(sentence)) or (person and bool(_LASTING.search(sentence)))
+    return exact or elided or bool(_THING_DOES.match(sentence)) or (person and bool(telling.LASTING.search(sentence)))
 
 
 def propose(interaction: Interaction, facts: Iterable[Fact], zone: str) -> list[Proposal]:

@@ -8,7 +8,6 @@ by the rules of `language`; of other languages only clear statements count (some
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -82,7 +81,25 @@ _VERB = re.compile(
     r"\w{3,}ed)\b|\w's (?:a|an|the|in|on|at|now|not|been|called)\b",
     re.IGNORECASE,
 )
-_THING_DOES = re.compile(r"^(?:(?:the|my|our|[A-ZÀ-Þ][\w-]+'s)\s+(?:[\w-]+\s+){1,3}?|[A-ZÀ-Þ][a-zà-þ]+\s+)[a-z]{2,}(?<!s)(?<!ou)s\s+\w", re.IGNORECASE)
+_THING_DOES = re.compile(
+    r"^(?:(?:the|my|our|his|her|their|[A-ZÀ-Þ][\w-]+'s)\s+(?:[\w-]+\s+){1,3}?|[A-ZÀ-Þ][a-zà-þ]+\s+)[a-z]{2,}(?<!s)(?<!ou)s\s+\w", re.IGNORECASE
+)
+# What stays so, or was done: a person may come back to it.
+LASTING = re.compile(
+    r"'ve\b|\b(?:prefer|like|love|hate|dislike|enjoy|avoid|always|never|usually|allergic|intolerant|own|have|has|use|uses|collect|"
+    r"play|speak|study|studied|can't stand|fan of|afraid of|interested in|believe|want|need|decided|agreed|booked|ordered|"
+    r"bought|moved|started|stopped|quit|finished|signed|hired|met|visited|bake|cook|live|work|sleep|drink|eat|drive|ride|"
+    r"teach|wear|pay|keep|keeps|stays?|goes|faces|belongs)\b",
+    re.IGNORECASE,
+)
+_SUBJECT = re.compile(r"\b(?:i|we)(?:'\w+)?\s+\w", re.IGNORECASE)
+# “I'm a nurse”, “we're from Porto”, “I'm pregnant”; “I'm only here for the jokes” says where one is in the talk.
+_AM = re.compile(
+    r"\b(?:i'm|i am|we're|we are|i was|we were)\s+(?:(?:also|now|both|still|originally|currently|not|no longer|very|severely)\s+)*"
+    r"(?:(?:an?|the|from|allergic|based|married|engaged|"
+    r"intolerant|afraid|interested|good|bad)\s|(?!\w+ing$)[\w-]+$)",
+    re.IGNORECASE,
+)
 _SETTLED = re.compile(r"\b(?:go with|went with|call it|settle on|stick with|take)\s+(?:the\s+)?[\"“]?[A-ZÀ-Þ]")
 _EXACT_KINDS: tuple[values.ValueType, ...] = ("money", "date", "time", "measure", "phone", "email", "link")
 _YOU = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
@@ -107,7 +124,7 @@ _TAKES = re.compile(
     re.IGNORECASE,
 )
 # Of life or people in general, or of the talk itself: nothing about anybody's own world.
-_GENERAL = re.compile(r"^(?:life|time|people|everyone|everybody|nobody|things|nature|the (?:world|weather|internet|future))\b", re.IGNORECASE)
+_GENERAL = re.compile(r"^(?:life|nothing|time|people|everyone|everybody|nobody|things|nature|the (?:world|weather|internet|future))\b", re.IGNORECASE)
 _TALK_ITSELF = re.compile(
     r"^(?:the|your|this|that)\s+(?:\w+\s+){0,2}(?:answer|reply|response|explanation|version|draft|attempt|tone|style|wording|phrasing|joke|example|"
     r"suggestion|ending|conclusion|introduction|(?:opening|middle|first|second|last|closing)\s+(?:part|line|sentence|paragraph|point|half))\s+(?:still\s+)?"
@@ -149,7 +166,7 @@ def _english(clause: str) -> Meant:
     if language.DECIDING.match(bare):
         settled = exact or (bool(_SETTLED.search(bare)) and not _ABOUT_TALK.search(bare))
         return "told" if settled else "requested"
-    named = exact or bool(_OWN.search(bare) or terms.entity_spans(bare[:1].lower() + bare[1:]))
+    named = exact or any(map(str.isdigit, bare)) or bool(_OWN.search(bare) or terms.entity_spans(bare[:1].lower() + bare[1:]))
     polite = bool(_COURTESY.search(bare) or _COURTESY.match(clause)) and not (exact and _VERB.search(bare))
     if (polite or (_REACTION.match(bare) and not named)) and not _says_more(bare):
         return "nothing"
@@ -164,7 +181,7 @@ def _english(clause: str) -> Meant:
     if _YOU.search(bare) and not (person and (exact or len(content) > 3)):
         return "nothing"
     said = (
-        (person and len(content) >= 1 and len(bare.split()) >= 2 and (named or not _REACTION.match(bare)))
+        (person and bool(content) and (named or not _REACTION.match(bare)) and (_lasts(bare) or (named and (does or bool(_SUBJECT.search(bare))))))
         or (does and len(content) >= 2)
         or elided
         or (exact and bool(content))
@@ -181,6 +198,11 @@ def _asks_for(bare: str) -> bool:
     match = _FOR_ME.match(bare)
     verb = ((match["verb"] if match else "") or "").lower()
     return match is not None and verb not in _NO_VERB and not language.past_verb(verb)
+
+
+def _lasts(bare: str) -> bool:
+    """Whether a person says of themself what lasts or what they did, not how they are taking the talk."""
+    return bool(LASTING.search(bare) or _AM.search(bare)) or any(map(language.past_verb, bare.split()))
 
 
 def _exact(bare: str) -> bool:
@@ -303,6 +325,11 @@ _FEELS = re.compile(
     r"mam (?:pytanie|nadzieje)|jestem (?:gotowy|zadowolony))\b"
 )
 _OPENING = frozenset("ah ach oh so also sehr vielen muchas mucho muchisimas mille beaucoup bien muito a et und y e dann aha ja oui si sim tak да а ну".split())
+_FIRM = re.compile(r"(?<=[\w,] )[A-ZÀ-ÞА-Я]\w|[^\x00-\u04ff]")
+_BEING = frozenset(
+    """bin heisse wohne arbeite habe mein meine meinen suis habite travaille mon ma mes soy vivo trabajo tengo mi mis sono abito lavoro mio mia sou moro
+    trabalho meu minha ben woon werk mijn jestem mieszkam pracuje moj moja живу работаю мои моя меня är bor min mitt""".split()
+)
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 
 
@@ -326,12 +353,9 @@ def _elsewhere(clause: str) -> Meant:
         return "nothing"
     if digits and (len(words) > 1 or dense > 3):
         return "told"
-    if speaks and (len(words) > 2 or dense >= 4):
+    # A name inside, something of one's own, what one is: “genau so hatte ich mir das vorgestellt” has none of it.
+    firm = dense > 0 or bool(_FIRM.search(clause)) or any(word in _BEING for word in words)
+    if speaks and firm and (len(words) > 2 or dense >= 4):
         return "told"
-    statement = (len(words) >= 4 and len(terms.content_terms(clause)) >= 2) or dense >= 7
+    statement = (firm and len(words) >= 4 and len(terms.content_terms(clause)) >= 2) or dense >= 7
     return "told" if statement and not _POINTING.search(folded) and not _POINTING.search(clause) else "nothing"
-
-
-def tells(text: str) -> Iterator[Clause]:
-    """The clauses that tell something; none for a turn with nothing to remember."""
-    return (clause for clause in clauses(text) if clause.tells)
