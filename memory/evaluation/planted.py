@@ -159,7 +159,7 @@ def _judge(forest: Forest, turns: Iterable[Mapping[str, Any]], outcome: Outcome)
             (outcome.stored if found else outcome.missed).append(f"{turn['id']} {planted['name']}")
             slotted = [row for row in found if row.slot]
             if planted.get("replaced") and slotted and all(row.status == "current" for row in slotted):
-                outcome.wrong_status.append(f"{turn['id']} {planted['name']}")
+                outcome.wrong_status.append(f"{turn['id']} {planted['name']} in {', '.join(sorted({row.slot for row in slotted}))}")
         outcome.unsupported += [f"{turn['id']} {row.text}" for row in learned if turn.get("nothing") or not _backed(row, turn["user"], heard)]
 
 

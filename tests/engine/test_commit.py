@@ -50,6 +50,8 @@ def slots(learnt: Extraction) -> dict[str, str]:
         ("The meeting was moved from 3 pm to 4:30 pm.", "kitchen|meeting time", "4:30 pm"),
         ("Please change the deadline to Friday.", "kitchen|deadline", "Friday"),
         ("We pushed the deadline to 1 April.", "kitchen|deadline", "1 April"),
+        ("The harbour master postponed Marlene's launch to 16 May.", "marlene|launch date", "16 May"),
+        ("My landlord has raised the rent to €900.", "kitchen|rent", "€900"),
         ("Our hotel is Hotel Bristol.", "kitchen|hotel", "Hotel Bristol"),
         ("The flight is LH1172.", "kitchen|flight", "LH1172"),
         ("The flight is at 7:40.", "kitchen|flight time", "7:40"),

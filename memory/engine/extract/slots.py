@@ -124,6 +124,12 @@ _CHANGE = re.compile(
     r"at)\s+(?P<v>.+)$",
     re.IGNORECASE,
 )
+# Somebody else changes a value: “the harbour master postponed the launch to 16 May”.
+_CHANGED_BY = re.compile(
+    r"^(?:(?:[Tt]he|[Mm]y|[Oo]ur|[Hh]is|[Hh]er)\s+[\w-]+(?:\s+[\w-]+)?|[A-ZÀ-Þ][\w-]+(?:\s+[A-ZÀ-Þ][\w-]+)?)\s+(?:(?:has|have|had|just|now)\s+)*"
+    r"(?:moved|changed|postponed|delayed|pushed|brought|shifted|rescheduled|raised|increased|reduced|lowered|cut|extended)\s+"
+    r"(?P<np>(?:the|my|our|[A-ZÀ-Þ][\w-]+'s)(?:\s+[\w'-]+){1,6}?)(?:\s+(?:up|down|back|forward))?(?:\s+from\s+.+?)?\s+(?:to|till|until)\s+(?P<v>.+)$"
+)
 _QUOTED = re.compile(
     rf"(?P<who>[A-ZÀ-Þ][\w&-]+(?:\s+(?:&\s+)?[A-ZÀ-Þ][\w&-]+){{0,2}})(?:'s\s+(?:new\s+|revised\s+|final\s+)?(?:quote|offer|"
     rf"estimate|bid)\s+(?:is|was|came in at|comes to)|\s+(?:now\s+|has\s+|have\s+)?(?:quoted|quotes|asks|charges|offered|"
@@ -288,7 +294,8 @@ def _having(bare: str, setting: Setting) -> Slotted | None:
 def _change(bare: str, setting: Setting) -> Slotted | None:
     match = _CHANGED.match(bare) or _CHANGE.match(bare)
     if match is None:
-        return None
+        match = _CHANGED_BY.match(bare)
+        return attributed(match["np"], values.typed(match["v"]), setting, changing=True) if match else None
     return attributed(match["np"], values.typed(match["v"]) or values.named(match["v"]), setting, changing=True)
 
 
