@@ -67,7 +67,9 @@ class Command(BaseCommand):
                 for line in getattr(outcome, name):
                     self.stdout.write(f"  {name.replace('_', ' ')}: {line}")
             self.stdout.write(f"  dropped: {dict(outcome.dropped.most_common())}")
-        if options["record"]:
+            if not options["record"]:
+                continue
+            # After each mode: it takes many minutes, and what was measured isn't lost when the next one is stopped.
             file = planted.SCRIPTS[options["script"]].relative_to(measurements.ROOT)
             note = f"Model: {get_model().name}. {outcome.turns} turns, three interleaved matters, facts listed beforehand (`{file}`). {options['note']}"
             section = "check-llm" if options["script"] == "a" else f"check-llm-{options['script']}"
