@@ -7,11 +7,14 @@ second; any process that finds one without for ten marks it interrupted, so that
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import socket
 import uuid
+from collections.abc import Coroutine
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
@@ -127,19 +130,29 @@ async def _generate(turn: Turn) -> None:
         with counted(voice.spent):
             await take_turn(turn, voice)
     except asyncio.CancelledError:
-        await voice.broken(*(("interrupted", "The server was stopped while it answered.") if _stopping else ("cancelled", "You stopped this answer.")))
+        told = ("interrupted", "The server was stopped while it answered.") if _stopping else ("cancelled", "You stopped this answer.")
+        await _to_its_end(voice.broken(*told))
     except TurnTakenError:  # stopped or swept while the answer was on its way into memory
-        await voice.broken("cancelled", "You stopped this answer.")
+        await _to_its_end(voice.broken("cancelled", "You stopped this answer."))
     except ModelError as error:  # told in our own words: nothing of it is for the log
         log.warning("turn %s: %s", turn.pk, error.code)
         cut_short = isinstance(error, IncompleteAnswerError)
-        await voice.broken("interrupted" if cut_short else "failed", error.message, code=error.code, action=error.action)
+        await _to_its_end(voice.broken("interrupted" if cut_short else "failed", error.message, code=error.code, action=error.action))
     except Exception as error:  # whatever broke: the turn says so, and can be tried again
         log.exception("turn %s failed", turn.pk)
-        await voice.broken("failed", f"The answer could not be finished ({type(error).__name__}).")
+        await _to_its_end(voice.broken("failed", f"The answer could not be finished ({type(error).__name__})."))
     finally:
         pulse.cancel()
         _running.pop(turn.pk, None)
+
+
+async def _to_its_end(work: Coroutine[Any, Any, None]) -> None:
+    """Await what tells of the end of a turn, however often its task is cancelled meanwhile: the pulse of a stopped turn may find out beside its sender."""
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.shield(task)
+    task.result()
 
 
 async def _pulse(turn: Turn, voice: Voice, task: asyncio.Task[None] | None) -> None:

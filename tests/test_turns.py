@@ -124,6 +124,23 @@ def test_a_given_interaction_on_its_way_into_memory_is_no_turn_to_answer(forest)
     assert generation.sweep() == ([], [])
 
 
+async def test_a_second_stop_does_not_cut_off_the_word_of_the_first(forest, answering, settings):
+    """The pulse of a stopped turn finds out a moment after its sender stopped it, while the part is being written."""
+    settings.OFFLINE_WORDS_PER_SECOND = 4
+    turn = await reach(await send(forest, "My kitchen budget is €18,000."), "answering")
+    while not any(message["type"] == "turn.delta" for message in await told(turn)):
+        await asyncio.sleep(0.05)
+    task = generation._running[turn.pk]
+    await in_thread(cancel_turn, turn)
+    for _ in range(20):
+        task.cancel()
+        await asyncio.sleep(0)
+    await asyncio.wait([task], timeout=10)
+    assert (await told(turn))[-1]["type"] == "turn.cancelled"
+    await turn.arefresh_from_db()
+    assert turn.partial != ""
+
+
 async def test_a_stopped_answer_keeps_its_part_and_can_be_tried_again(forest, answering, settings):
     settings.OFFLINE_WORDS_PER_SECOND = 4
     turn = await reach(await send(forest, "My kitchen budget is €18,000."), "answering")
