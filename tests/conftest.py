@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import django
@@ -88,6 +89,13 @@ def django_db_setup(django_db_setup, django_db_blocker) -> Iterator[None]:
 
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+
+
+@pytest.fixture
+def uploads_folder(settings: Any, tmp_path: Path) -> Path:
+    """Where imports of this test wait."""
+    settings.UPLOADS_DIR = tmp_path / "uploads"
+    return Path(settings.UPLOADS_DIR)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,8 +100,9 @@ def _candidates(text: str) -> list[tuple[str, tuple[str, ...]]]:
     return found
 
 
-def _end_of_object(text: str, start: int) -> int | None:
-    depth, inside, escaped = 0, False, False
+def _outside_strings(text: str, start: int = 0) -> Iterator[tuple[int, str]]:
+    """Places and characters of a JSON text that are not inside a string; the quotes around one are neither."""
+    inside = escaped = False
     for index in range(start, len(text)):
         character = text[index]
         if inside:
@@ -113,7 +114,14 @@ def _end_of_object(text: str, start: int) -> int | None:
                 inside = False
         elif character == '"':
             inside = True
-        elif character in "{[":
+        else:
+            yield index, character
+
+
+def _end_of_object(text: str, start: int) -> int | None:
+    depth = 0
+    for index, character in _outside_strings(text, start):
+        if character in "{[":
             depth += 1
         elif character in "}]":
             depth -= 1
@@ -123,44 +131,26 @@ def _end_of_object(text: str, start: int) -> int | None:
 
 
 def _without_trailing_commas(text: str) -> str:
-    out: list[str] = []
-    inside = escaped = False
-    for character in text:
-        if inside:
-            if escaped:
-                escaped = False
-            elif character == "\\":
-                escaped = True
-            elif character == '"':
-                inside = False
-        elif character == '"':
-            inside = True
-        elif character in "}]":
-            while out and out[-1].isspace():
-                out.pop()
-            if out and out[-1] == ",":
-                out.pop()
-        out.append(character)
-    return "".join(out)
+    parts: list[str] = []
+    kept = 0
+    for index, character in _outside_strings(text):
+        if character not in "}]":
+            continue
+        end = index
+        while end > kept and text[end - 1].isspace():
+            end -= 1
+        if end > kept and text[end - 1] == ",":
+            parts.append(text[kept : end - 1])
+            kept = index
+    return "".join([*parts, text[kept:]])
 
 
 def _complete_part(text: str) -> Any:
     """The object cut back to the last complete entry of a list, closed; None when there is no such place."""
     open_brackets: list[str] = []
     best: str | None = None
-    inside = escaped = False
-    for index, character in enumerate(text):
-        if inside:
-            if escaped:
-                escaped = False
-            elif character == "\\":
-                escaped = True
-            elif character == '"':
-                inside = False
-            continue
-        if character == '"':
-            inside = True
-        elif character in "{[":
+    for index, character in _outside_strings(text):
+        if character in "{[":
             open_brackets.append("}" if character == "{" else "]")
         elif character in "}]":
             if not open_brackets or open_brackets.pop() != character:

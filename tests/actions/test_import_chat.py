@@ -19,7 +19,7 @@ from memory.store import bulk, uploads
 from memory.tasks import sweep_outbox
 from tests.imports.samples import gpt
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("uploads_folder")]
 
 CANARY = "zyzzyva7391"
 POTS = gpt(
@@ -34,12 +34,6 @@ POTS = gpt(
     }
 )
 BREAD = gpt({"u1": (None, "user", "How warm should a sourdough rest?"), "a1": ("u1", "assistant", "24 °C.")}, conversation_id="c2", create_time=1767500000.0)
-
-
-@pytest.fixture(autouse=True)
-def folder(settings, tmp_path):
-    settings.UPLOADS_DIR = tmp_path / "uploads"
-    return settings.UPLOADS_DIR
 
 
 @pytest.fixture
@@ -286,12 +280,12 @@ def test_the_sweep_takes_up_lost_imports_and_drops_what_nobody_needs(forest, mon
     ("chunks", "code"),
     [([], "invalid"), ([b"\x89PNG\r\n"], "invalid"), ([b"[]"], "invalid"), ([b"{" * 70_000], "invalid"), ([b"[" + b" " * 700_000] * 2, "too_large")],
 )
-def test_what_can_be_no_import_is_refused_at_once_and_not_kept(forest, settings, folder, chunks, code):
+def test_what_can_be_no_import_is_refused_at_once_and_not_kept(forest, settings, uploads_folder, chunks, code):
     settings.MAX_IMPORT_MB = 1
     with pytest.raises(Refused) as refused:
         importing.receive(forest, chunks)
     assert refused.value.code == code and refused.value.action
-    assert not Job.objects.exists() and list(folder.iterdir()) == []
+    assert not Job.objects.exists() and list(uploads_folder.iterdir()) == []
 
 
 def test_an_archive_without_conversations_fails_in_words(forest, tmp_path):

@@ -13,15 +13,9 @@ from memory.models import Forest, Import, InteractionState, Job
 from memory.store import uploads
 from tests.imports.samples import gpt
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("uploads_folder")]
 
 POTS = [gpt({"u1": (None, "user", "Which pot?"), "a1": ("u1", "assistant", "Clay."), "a2": ("u1", "assistant", "Any.")})]
-
-
-@pytest.fixture(autouse=True)
-def folder(settings, tmp_path):
-    settings.UPLOADS_DIR = tmp_path / "uploads"
-    return settings.UPLOADS_DIR
 
 
 @pytest.fixture
@@ -87,11 +81,11 @@ def test_a_form_brings_a_file_and_whether_to_relocalize(as_ines, path, settings)
         ("[" + " " * (3 << 20), "application/json", 413, "too_large"),
     ],
 )
-def test_what_is_no_import_is_refused_and_not_kept(as_ines, path, settings, folder, content, media, status, code):
+def test_what_is_no_import_is_refused_and_not_kept(as_ines, path, settings, uploads_folder, content, media, status, code):
     settings.MAX_IMPORT_MB = 2
     answer = send(as_ines, path, content, media)
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
-    assert not Job.objects.exists() and (not folder.exists() or list(folder.iterdir()) == [])
+    assert not Job.objects.exists() and (not uploads_folder.exists() or list(uploads_folder.iterdir()) == [])
 
 
 def test_a_running_import_is_found_again(as_ines, as_omar, ines, forest, path):
@@ -120,9 +114,9 @@ def test_other_requests_keep_their_own_limit(as_ines, path):
     assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too_large")
 
 
-def test_omar_can_import_nothing_into_it(as_omar, path, folder):
+def test_omar_can_import_nothing_into_it(as_omar, path, uploads_folder):
     assert send(as_omar, path, json.dumps(POTS)).status_code == 404
-    assert not folder.exists() and not Job.objects.exists()
+    assert not uploads_folder.exists() and not Job.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -6,30 +6,17 @@ import json
 from pathlib import Path
 from typing import Any
 
-BEGAN = 1767600000.5  # 5 January 2026
+from tests.imports.samples import BEGAN, gpt
 
 
-def gpt(identity: str, nodes: dict[str, Any], began: float = BEGAN) -> dict[str, Any]:
-    """A ChatGPT conversation of nodes given as `id: (parent, role, text, more of the message)`."""
-    mapping: dict[str, Any] = {"top": {"id": "top", "message": None, "parent": None, "children": []}}
-    for number, (key, (parent, role, text, *more)) in enumerate(nodes.items()):
-        message = {
-            "id": key,
-            "author": {"role": role},
-            "create_time": began + 60 * number,
-            "content": {"content_type": "text", "parts": [text]},
-            "metadata": {},
-            "recipient": "all",
-            **(more[0] if more else {}),
-        }
-        mapping[key] = {"id": key, "parent": parent or "top", "children": [], "message": message}
-        mapping[parent or "top"]["children"].append(key)
-    return {"title": identity, "create_time": began, "conversation_id": identity, "current_node": next(reversed(nodes)), "mapping": mapping}
+def chat(name: str, nodes: dict[str, Any], began: float = BEGAN) -> dict[str, Any]:
+    """A ChatGPT conversation of that name, which was left at its last node."""
+    return gpt(nodes, began, title=name, conversation_id=name, current_node=next(reversed(nodes)))
 
 
 # A question that was edited: two branches below the first answer. The hidden system message says nothing itself.
 EDITED = [
-    gpt(
+    chat(
         "herbs",
         {
             "s0": (None, "system", "You are a gardener.", {"metadata": {"is_visually_hidden_from_conversation": True}}),
@@ -43,7 +30,7 @@ EDITED = [
             "a3b": ("u3b", "assistant", "Once a week is plenty."),
         },
     ),
-    gpt(
+    chat(
         "bicycle",
         {
             "u1": (None, "user", "My bicycle chain squeaks. What helps?"),

@@ -9,19 +9,21 @@ from typing import Any
 from memory.imports import Conversation, read, survey
 from memory.imports.values import Given
 
+BEGAN = 1767600000.5  # 5 January 2026
 
-def gpt(nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """A ChatGPT conversation of nodes given as `id: (parent, role, parts or content, …)`; role None is a node without a message."""
+
+def gpt(nodes: dict[str, Any], began: float = BEGAN, **more: Any) -> dict[str, Any]:
+    """A ChatGPT conversation of nodes given as `id: (parent, role, parts or content, more of the message)`; role None is a node without a message."""
     mapping: dict[str, Any] = {}
     for number, (key, (parent, role, said, *rest)) in enumerate(nodes.items()):
         extra = rest[0] if rest else {}
         content = said if isinstance(said, dict) else {"content_type": "text", "parts": said if isinstance(said, list) else [said]}
-        message = {"id": key, "author": {"role": role}, "create_time": 1767600000.5 + number, "content": content, "metadata": {}, "recipient": "all", **extra}
+        message = {"id": key, "author": {"role": role}, "create_time": began + number, "content": content, "metadata": {}, "recipient": "all", **extra}
         mapping[key] = {"id": key, "parent": parent, "children": [], "message": message if role else None}
     for key, node in mapping.items():
         if node["parent"] in mapping:
             mapping[node["parent"]]["children"].append(key)
-    return {"title": "Pots", "create_time": 1767600000.5, "conversation_id": "c1", "mapping": mapping, **more}
+    return {"title": "Pots", "create_time": began, "conversation_id": "c1", "mapping": mapping, **more}
 
 
 def read_all(tmp_path: Path, content: Any, name: str = "export.txt") -> tuple[list[Conversation], list[str]]:

@@ -169,18 +169,10 @@ class Dense(Listed):
         return best_first(self.cosines(asked.text))
 
 
-class Hybrid(Dense):
+class Hybrid(Bm25, Dense):
     """Both, each standardized over all interactions."""
 
     name = "hybrid"
-
-    def open(self, case: str, zone: str) -> None:
-        super().open(case, zone)
-        self.words = Words()
-
-    def observe(self, given: Given, *, placed: Placed | None) -> None:
-        super().observe(given, placed=placed)
-        self.words.add(said(self.states[-1]))
 
     def rank(self, asked: Asked) -> list[int]:
         return best_first(DENSE_WEIGHT * _standard(self.cosines(asked.text)) + (1 - DENSE_WEIGHT) * _standard(self.words.bm25(asked.text)))
