@@ -4,7 +4,7 @@ A candidate is a *branch*, and the place is its tip, since one resumes a matter 
 Scores are sums of named parts, so that a person can be shown what decided: meaning, words, path, cue, recency. One softmax over all branches and the new
 root turns scores into probabilities. Weights and temperature are fitted elsewhere and come in as a `Calibration`.
 
-`additive_score` is the paper's own sum for a real cross-encoder, kept as a baseline.
+`additive_parts` are the terms of the paper's own sum for a real cross-encoder, kept as a baseline.
 """
 
 from __future__ import annotations
@@ -144,16 +144,11 @@ class Branch:
     channels: Mapping[Channel, Hit] = field(default_factory=dict)
 
 
-def additive_score(ce_score: float, shared_terms: int, recency: float, anchor_match: float | None) -> float:
-    """The paper's sum s_ce + s_key + s_rec + s_topic for one candidate, to be compared with PAPER_THRESHOLD (strictly above, else a new root).
+def additive_parts(ce_score: float, shared_terms: int, recency: float, anchor_match: float | None) -> dict[str, float]:
+    """The paper's sum s_ce + s_key + s_rec + s_topic for one candidate, term by term; the sum is compared with PAPER_THRESHOLD (strictly above, else a new root).
 
     `shared_terms` counts informative overlapping terms and entities (1.0 for the first, 0.5 for each further one); `recency` is 0…1;
     `anchor_match` is the match of the candidate's topic, None when the input named no topic at all (+8 × match above 0.5, else −6)."""
-    return sum(additive_parts(ce_score, shared_terms, recency, anchor_match).values())
-
-
-def additive_parts(ce_score: float, shared_terms: int, recency: float, anchor_match: float | None) -> dict[str, float]:
-    """The four terms of `additive_score` by the part they are shown in."""
     key = 0.0 if shared_terms <= 0 else 1.0 + 0.5 * (shared_terms - 1)
     topic = 0.0 if anchor_match is None else (8.0 * anchor_match if anchor_match > 0.5 else -6.0)
     return {"meaning": ce_score, "words": key, "path": topic, "cue": 0.0, "recency": min(1.0, max(0.0, recency))}

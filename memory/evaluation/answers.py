@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable
 from typing import Literal
 
@@ -46,15 +45,3 @@ def outcome(said: str, golds: Iterable[str], confounders: Iterable[str] = ()) ->
     if right:
         return "ambiguous" if confused else "correct"
     return "confusion" if confused else "miss"
-
-
-def token_f1(said: str, golds: Iterable[str]) -> float:
-    """Token F1 in 0…1 of normalized answers (as in SQuAD; LoCoMo §4), the best over the golds. Two empty answers agree; without a gold it is 0."""
-    return max((_f1(normalize(said).split(), normalize(gold).split()) for gold in golds), default=0.0)
-
-
-def _f1(said: list[str], gold: list[str]) -> float:
-    if not said or not gold:
-        return float(said == gold)
-    common = sum((Counter(said) & Counter(gold)).values())
-    return 2 * common / (len(said) + len(gold))

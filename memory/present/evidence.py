@@ -16,10 +16,6 @@ from memory.store.evidence import FIELDS
 KINDS: dict[type[EvidenceRow], str] = {model: kind for kind, model in EVIDENCE_MODELS.items()}
 
 
-def kind_of(row: EvidenceRow) -> str:
-    return KINDS[type(row)]
-
-
 def _plain(value: Any) -> Any:
     if isinstance(value, Decimal):  # trailing zeros are the column's, not the user's
         return format(value.normalize(), "f")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memory.engine import localize, rank
 from memory.engine.forest import Anchor, Hit, Interaction, Recall, Recalled
 from memory.engine.query import Query, read
-from memory.engine.rank import FEATURE_VERSION, Calibration, CalibrationMismatchError, additive_score, probabilities
+from memory.engine.rank import FEATURE_VERSION, Calibration, CalibrationMismatchError, additive_parts, probabilities
 
 NOON = datetime(2026, 11, 12, 12, 0, tzinfo=UTC)
 WEIGHTS = {"near_best": 5.0, "near_tip": 2.0, "words_tip": 2.0, "path_words": 2.0, "topic": 1.0, "active": 1.0, "active_bare": 2.0, "new": 3.5}
@@ -141,9 +141,9 @@ def test_an_edited_turn_says_that_it_goes_beside_its_original() -> None:
 
 
 def test_the_papers_sum_is_there_as_a_baseline() -> None:
-    assert additive_score(5.0, 3, 0.5, None) == pytest.approx(5.0 + 2.0 + 0.5)
-    assert additive_score(5.0, 0, 2.0, 0.9) == pytest.approx(5.0 + 1.0 + 7.2)
-    assert additive_score(5.0, 1, 0.0, 0.3) == pytest.approx(5.0 + 1.0 - 6.0)
+    assert sum(additive_parts(5.0, 3, 0.5, None).values()) == pytest.approx(5.0 + 2.0 + 0.5)
+    assert sum(additive_parts(5.0, 0, 2.0, 0.9).values()) == pytest.approx(5.0 + 1.0 + 7.2)
+    assert sum(additive_parts(5.0, 1, 0.0, 0.3).values()) == pytest.approx(5.0 + 1.0 - 6.0)
 
 
 @given(st.lists(st.floats(-50, 50), min_size=1, max_size=12), st.floats(0.1, 5))
