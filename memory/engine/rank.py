@@ -145,7 +145,7 @@ class Branch:
 
 
 def additive_parts(ce_score: float, shared_terms: int, recency: float, anchor_match: float | None) -> dict[str, float]:
-    """The paper's sum s_ce + s_key + s_rec + s_topic for one candidate, term by term; the sum is compared with PAPER_THRESHOLD (strictly above, else a new root).
+    """The paper's sum s_ce + s_key + s_rec + s_topic for one candidate, term by term; the sum is compared with PAPER_THRESHOLD (above it, or a new root).
 
     `shared_terms` counts informative overlapping terms and entities (1.0 for the first, 0.5 for each further one); `recency` is 0…1;
     `anchor_match` is the match of the candidate's topic, None when the input named no topic at all (+8 × match above 0.5, else −6)."""

@@ -1,4 +1,4 @@
-"""Answers against what was expected: normalization, match at token boundaries, the four outcomes of BranchMemEval (ARBORMEM §5), token F1.
+"""Answers against what was expected: normalization, match at token boundaries, the four outcomes of BranchMemEval (ARBORMEM §5).
 
 Nothing here asks a model; see judge.py for answers that no rule can judge.
 """
