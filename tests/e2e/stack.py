@@ -7,6 +7,8 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -60,9 +62,18 @@ class Stack(Site):
 
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """What its database answers."""
-        address = services_of(self.home, ["postgres"])["DATABASE_URL"]
-        with psycopg.connect(address, connect_timeout=5) as connection:
+        with self._connected() as connection:
             return connection.execute(query, values).fetchall()
+
+    @contextmanager
+    def holding(self, forest: int) -> Iterator[None]:
+        """Nothing is committed to the forest meanwhile; whoever wants to waits. What a page is to show amid work doesn't depend on the machine's pace."""
+        with self._connected() as connection:
+            connection.execute("SELECT 1 FROM memory_forest WHERE id = %s FOR NO KEY UPDATE", (forest,))
+            yield
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        return psycopg.connect(services_of(self.home, ["postgres"])["DATABASE_URL"], connect_timeout=5)
 
     def generating(self) -> list[tuple[int, int]]:
         """(turn, process id) of every turn that is being answered."""
