@@ -1,8 +1,9 @@
 """Streams with gold trees out of real dialogues: several at once, each left and resumed, texts untouched. What `bench streams` reads.
 
-Dialogues come from OASST1 message trees (the longest chain of a tree, by the best-ranked replies) or CAsT 2022 topics (every user turn with its first reply;
-a topic jumps back by itself, so a parent may lie inside its tree). Halves share no dialogue: a dialogue's half follows from a hash of its id alone, so that
-what was fitted on half 0 of 2 is tested on half 1 of 2. Times are made up: nothing may be learned from them.
+Dialogues come from OASST1 message trees (the longest chain of a tree, by the best-ranked replies), CAsT 2022 topics (every user turn with its first reply;
+a topic jumps back by itself, so a parent may lie inside its tree), or LongMemEval sessions (of one case, one user, each left at least once). Halves share no
+dialogue: a dialogue's half follows from a hash of its id alone, so that what was fitted on half 0 of 2 is tested on half 1 of 2. Times are made up: nothing
+may be learned from them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ LEAVE: Final = 0.35  # chance after an interaction that its dialogue is left
 RESUME: Final = 0.5  # chance on leaving to resume a paused dialogue where one could be opened too
 OPEN: Final = (4, 6)  # dialogues of a stream, from … to
 START: Final = datetime(2026, 1, 5, 9, tzinfo=UTC)
-Kind = Literal["oasst", "cast"]
+SHORTEST: Final = 3  # interactions of a LongMemEval session: enough to be left and resumed
+Kind = Literal["oasst", "cast", "longmemeval"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,30 +44,32 @@ def write(out: Path, kind: Kind, file: Path, *, part: tuple[int, int] = (1, 2), 
     """Write streams (`KIND-000.jsonl` …) made of one part of the dialogues; how many interactions they have. Every dialogue is used once before one is again.
 
     `resolved` (CAsT): a dialogue is resumed in self-contained wording. Raises ValueError for fewer dialogues than a stream needs."""
-    pool = _part(READERS[kind](_items(file)), kind, part)
-    if len(pool) < OPEN[1]:
-        raise ValueError(f"{file.name} has {len(pool)} dialogues in part {part[0]} of {part[1]}; a stream takes up to {OPEN[1]}.")
+    pools = [pool for pool in (_part(found, kind, part) for found in READERS[kind](_items(file))) if len(pool) >= OPEN[1]]
+    if not pools:
+        raise ValueError(f"{file.name} has too few dialogues in part {part[0]} of {part[1]}: a stream takes up to {OPEN[1]}.")
     out.mkdir(parents=True, exist_ok=True)
     chance = random.Random(f"streams/{kind}/{part}/{seed}")
-    deck: list[str] = []
+    decks: dict[int, list[str]] = {}
     written = 0
     for number in range(streams):
+        pool, deck = pools[number % len(pools)], decks.setdefault(number % len(pools), [])
         chosen: list[str] = []
         wanted = chance.randint(*OPEN)
         while len(chosen) < wanted:
-            deck = deck or chance.sample(sorted(pool), len(pool))
+            if not deck:
+                deck.extend(chance.sample(sorted(pool), len(pool)))
             if (name := deck.pop()) not in chosen:
                 chosen.append(name)
-        lines = list(_lines([pool[name] for name in chosen], chance, resolved=resolved))
+        lines = list(_lines([pool[name] for name in chosen], chance, resolved=resolved, all_left=kind == "longmemeval"))
         (out / f"{kind}-{number:03d}.jsonl").write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
         written += len(lines)
     return written
 
 
-def _lines(dialogues: Sequence[Dialogue], chance: random.Random, *, resolved: bool) -> Iterator[dict[str, Any]]:
+def _lines(dialogues: Sequence[Dialogue], chance: random.Random, *, resolved: bool, all_left: bool) -> Iterator[dict[str, Any]]:
     ids: dict[tuple[int, int], str] = {}
     time = START + timedelta(minutes=chance.randrange(120 * 24 * 60))
-    for dialogue, index, left in _schedule([len(turns) for turns in dialogues], chance):
+    for dialogue, index, left in _schedule([len(turns) for turns in dialogues], chance, all_left):
         said = dialogues[dialogue][index]
         ids[dialogue, index] = f"t{len(ids) + 1:04d}"
         yield {
@@ -78,14 +82,17 @@ def _lines(dialogues: Sequence[Dialogue], chance: random.Random, *, resolved: bo
         time += timedelta(seconds=round(chance.lognormvariate(4.5, 1.5)))
 
 
-def _schedule(lengths: Sequence[int], chance: random.Random) -> Iterator[tuple[int, int, bool]]:
-    """(dialogue, index, whether another one was left for it), until no dialogue that is open or unopened has anything left."""
+def _schedule(lengths: Sequence[int], chance: random.Random, all_left: bool) -> Iterator[tuple[int, int, bool]]:
+    """(dialogue, index, whether another one was left for it), until no dialogue that is open or unopened has anything left.
+
+    `all_left`: every dialogue is left somewhere, as long as there is another to go to."""
+    surely = [chance.randrange(1, length) for length in lengths] if all_left else []
     at = [0] * len(lengths)
     unopened, paused = list(range(len(lengths))), list[int]()
     now: int | None = None
     while True:
         done = now is None or at[now] == lengths[now]
-        left = (done or chance.random() < LEAVE) and bool(unopened or paused)
+        left = (done or chance.random() < LEAVE or (all_left and now is not None and at[now] == surely[now])) and bool(unopened or paused)
         if left:
             resumed = paused and (not unopened or chance.random() < RESUME)
             if resumed:  # the later it was left, the likelier
@@ -106,11 +113,19 @@ def _schedule(lengths: Sequence[int], chance: random.Random) -> Iterator[tuple[i
 
 
 def _part(dialogues: Mapping[str, Dialogue], kind: Kind, part: tuple[int, int]) -> dict[str, Dialogue]:
-    """The dialogues of part (i, n): by the hash of their ids; of CAsT's few topics by its rank, so that parts are of one size."""
+    """The dialogues of part (i, n): by the hash of their ids; of CAsT's few topics by its rank, so that parts are of one size.
+
+    Sessions that LongMemEval made of one persona share the beginning of their ids and stay in one part."""
     number, parts = part
     if kind == "cast":
         return {name: dialogues[name] for name in sorted(dialogues, key=_hash)[number::parts]}
-    return {name: turns for name, turns in dialogues.items() if _hash(name) % parts == number}
+    return {name: turns for name, turns in dialogues.items() if _hash(_persona(name) if kind == "longmemeval" else name) % parts == number}
+
+
+def _persona(session: str) -> str:
+    """What numbered sessions have in common: a persona, or one long talk that was cut."""
+    name = session.removeprefix("answer_")
+    return name if name.startswith("ultrachat") else name.rsplit("_", 1)[0].removesuffix("_abs")
 
 
 def _hash(name: str) -> int:
@@ -123,8 +138,8 @@ def _items(file: Path) -> list[Any]:
     return list(json.loads(text)) if text.lstrip().startswith("[") else [json.loads(line) for line in text.splitlines() if line.strip()]
 
 
-def oasst(messages: Sequence[Any]) -> dict[str, Dialogue]:
-    """Tree → its longest chain of (prompt, reply), of equals the one by better-ranked replies; chains of one interaction are left out."""
+def oasst(messages: Sequence[Any]) -> Iterator[dict[str, Dialogue]]:
+    """One pool: tree → its longest chain of (prompt, reply), of equals the one by better-ranked replies; chains of one interaction are left out."""
     below: dict[str | None, list[Any]] = defaultdict(list)
     roots = []
     for message in messages:
@@ -140,15 +155,15 @@ def oasst(messages: Sequence[Any]) -> dict[str, Dialogue]:
         return best
 
     found = {root["message_tree_id"]: chain(root) for root in roots}
-    return {
+    yield {
         name: [Said(user, assistant, number - 1 if number else None, user) for number, (user, assistant) in enumerate(turns)]
         for name, turns in found.items()
         if len(turns) > 1
     }
 
 
-def cast(topics: Sequence[Any]) -> dict[str, Dialogue]:
-    """Topic → its user turns, each with its first reply, under the user turn that its parent (a reply) belongs to."""
+def cast(topics: Sequence[Any]) -> Iterator[dict[str, Dialogue]]:
+    """One pool: topic → its user turns, each with its first reply, under the user turn that its parent (a reply) belongs to."""
     found: dict[str, Dialogue] = {}
     for topic in topics:
         replies: dict[str, str] = {}
@@ -165,7 +180,25 @@ def cast(topics: Sequence[Any]) -> dict[str, Dialogue]:
             else:
                 at[turn["number"]] = above
         found[str(topic["number"])] = turns
-    return found
+    yield found
 
 
-READERS: Final = {"oasst": oasst, "cast": cast}
+def longmemeval(cases: Sequence[Any]) -> Iterator[dict[str, Dialogue]]:
+    """A pool for each case: session → its rounds, those of a user turn without a reply left out. Sessions of fewer than SHORTEST rounds are left out."""
+    for case in cases:
+        found: dict[str, Dialogue] = {}
+        for name, session in zip(case["haystack_session_ids"], case["haystack_sessions"], strict=True):
+            turns: list[Said] = []
+            user: str | None = None
+            for message in session:
+                if message["role"] == "user":
+                    user = message["content"]
+                elif user is not None:
+                    turns.append(Said(user, message["content"], len(turns) - 1 if turns else None, user))
+                    user = None
+            if len(turns) >= SHORTEST:
+                found[name] = turns
+        yield found
+
+
+READERS: Final = {"oasst": oasst, "cast": cast, "longmemeval": longmemeval}

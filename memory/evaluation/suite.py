@@ -31,6 +31,7 @@ STREAMS: Final[tuple[tuple[str, interleave.Kind, str, bool], ...]] = (
     ("oasst", "oasst", OASST, False),
     ("cast", "cast", CAST, False),
     ("cast-resolved", "cast", CAST, True),
+    ("longmemeval", "longmemeval", LONGMEMEVAL, False),
 )
 SMOKE_BUDGETS: Final = (512, 2048)
 COSTLY: Final = (*(name for name in VARIANTS if group_of(name) == name != "ours"), *PEERS)  # a forest of their own each, or embeddings of their own

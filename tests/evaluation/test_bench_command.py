@@ -85,7 +85,7 @@ def test_a_standard_run_states_its_samples_and_leaves_out_what_is_not_there(tmp_
     assert [(plan.benchmark, plan.sample) for plan in found] == [("branchmemeval", None), ("beam", 4), ("beam", 4)]
     assert {name for plan in found[1:] for name in plan.systems} == set(SYSTEMS)
     assert {"ours", "without-facts"} <= set(found[1].systems) and {"additive", "mem0"} <= set(found[2].systems)
-    assert sum("left out" in line for line in told) == 11
+    assert sum("left out" in line for line in told) == 13
     full = suite.plans(tmp_path, "full", systems=["ours"], answer=(), tell=told.append, **common)
     assert [(plan.benchmark, plan.sample, plan.systems) for plan in full] == [("branchmemeval", None, ("ours",)), ("beam", None, ("ours",))]
 

@@ -87,10 +87,41 @@ def test_a_topic_jumps_back_to_the_turn_its_parent_answers():
             {"number": "2-2", "parent": "2-1", "participant": "User", "utterance": "And needles?", "manual_rewritten_utterance": "Do needles fall?"},
         ],
     }
-    [dialogue] = interleave.cast([topic]).values()
+    [dialogue] = next(interleave.cast([topic])).values()
     assert [(said.user, said.assistant, said.parent) for said in dialogue] == [
         ("Why do leaves fall?", "To save water.", None),
         ("All of them?", "", 0),
         ("And needles?", "", 0),
     ]
     assert dialogue[1].resolved == "Do all leaves fall?"
+
+
+def haystack(case, sessions=40, rounds=4):
+    """A LongMemEval case of made-up sessions, one of them too short, one beginning with the assistant."""
+    told = {f"{case}p{number}_1": [(f"Ask {turn} of {case}p{number}", f"Reply {turn}") for turn in range(rounds)] for number in range(sessions)}
+    talk = [[{"role": role, "content": text} for pair in turns for role, text in zip(("user", "assistant"), pair, strict=True)] for turns in told.values()]
+    talk[0].insert(0, {"role": "assistant", "content": "Good morning."})
+    return {"haystack_session_ids": [*told, "short"], "haystack_sessions": [*talk, talk[0][1:5]], "question_type": "secret"}
+
+
+def test_sessions_of_one_case_are_interleaved_and_each_is_left(tmp_path):
+    path = tmp_path / "lme.json"
+    path.write_text(json.dumps([haystack("a"), haystack("b")]))
+    interleave.write(tmp_path / "s", "longmemeval", path, streams=4)
+    cases = list(BENCHMARKS["streams"].load(tmp_path / "s"))
+    assert len(cases) == 4
+    for number, case in enumerate(cases):
+        sessions = [step.given.user.split()[-1] for step in case.steps]
+        assert {name[0] for name in sessions} == {"ab"[number % 2]}, "a stream is of one case"
+        order = {name: [step.given.user.split()[1] for step in case.steps if step.given.user.endswith(f" {name}")] for name in set(sessions)}
+        assert all(turns == ["0", "1", "2", "3"] for turns in order.values())
+        *others, _ = sorted(order, key=lambda name: max(at for at, one in enumerate(sessions) if one == name))
+        for name in others:  # but for the last, which may be alone by then
+            places = [at for at, one in enumerate(sessions) if one == name]
+            assert places[-1] - places[0] >= len(places), f"{name} was never left for another"
+
+
+def test_sessions_of_a_persona_stay_in_one_half(tmp_path):
+    assert interleave._persona("answer_8748f791_abs_1") == interleave._persona("answer_8748f791_2") == "8748f791"
+    assert interleave._persona("sharegpt_bc9Xq_0") == interleave._persona("sharegpt_bc9Xq_13")
+    assert interleave._persona("ultrachat_12") != interleave._persona("ultrachat_13")

@@ -418,8 +418,8 @@ def peer(tmp_path):
     (tmp_path / "lib" / "python3" / "site-packages" / "mem0").mkdir(parents=True)
     system = SYSTEMS["mem0"](Setting(Letters(), peers=python))
     yield system
-    if system.process is not None:
-        system.process.kill()
+    if system.process.process is not None:
+        system.process.process.kill()
 
 
 def test_a_peer_ranks_and_we_fill(peer):

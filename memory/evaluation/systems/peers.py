@@ -34,38 +34,15 @@ class NotMeasuredError(RuntimeError):
     """A system that can't be measured here; the message says what to do."""
 
 
-class Peer(Listed):
-    """One peer: every interaction and question goes to its process, which is started with the first case and stays."""
+class Process:
+    """A peer's process, started with the first thing asked of it. It ends with its standard input, and so with us."""
 
-    def __init__(self, setting: Setting, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, python: Path | None = None) -> None:
+        self.name, self.python = name, python or PYTHON
         self.process: subprocess.Popen[str] | None = None
-        super().__init__(setting)
 
-    def open(self, case: str, zone: str) -> None:
-        super().open(case, zone)
-        if case:
-            self._ask("open")
-
-    def observe(self, given: Given, *, placed: Placed | None) -> None:
-        super().observe(given, placed=placed)
-        self._ask("observe", id=given.id, user=given.user, assistant=given.assistant, time=given.time.isoformat())
-
-    def settle(self) -> None:
-        self._ask("settle")
-
-    def rank(self, asked: Asked) -> list[int]:
-        position = {given: number for number, given in self.names.items()}
-        ids = self._ask("recall", text=asked.text, time=asked.time.isoformat(), limit=LIMITS[self.name])["ids"]
-        return [position[one] - 1 for one in ids if one in position]
-
-    def close(self) -> None:
-        if self.process is not None:
-            self._ask("close")
-        super().close()
-
-    def _ask(self, do: str, **what: Any) -> dict[str, Any]:
-        """The peer's answer. Raises NotMeasuredError when it isn't installed, died or failed."""
+    def ask(self, do: str, **what: Any) -> dict[str, Any]:
+        """Its answer. Raises NotMeasuredError when it isn't installed, died or failed."""
         process = self.process = self.process or self._start()
         assert process.stdin is not None and process.stdout is not None
         try:
@@ -79,15 +56,50 @@ class Peer(Listed):
             raise NotMeasuredError(f"{self.name} failed to {do}: {answer['error']}")
         return answer
 
+    def end(self) -> None:
+        """Close its standard input and wait for its end."""
+        if self.process is not None:
+            self.process.communicate(timeout=60)
+            self.process = None
+
     def _start(self) -> subprocess.Popen[str]:
-        python = self.setting.peers or PYTHON
-        there = python.parent.parent.glob(f"lib/python*/site-packages/{MODULES[self.name]}")
-        if not python.exists() or not any(there):
+        there = self.python.parent.parent.glob(f"lib/python*/site-packages/{MODULES[self.name]}")
+        if not self.python.exists() or not any(there):
             raise NotMeasuredError("make peers")
-        # It ends with its standard input, and so with us.
         return subprocess.Popen(
-            [str(python), str(SERVE), self.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8"
+            [str(self.python), str(SERVE), self.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8"
         )
+
+
+class Peer(Listed):
+    """One peer: every interaction and question goes to its process, which stays for the next case."""
+
+    def __init__(self, setting: Setting, name: str) -> None:
+        self.name = name
+        self.process = Process(name, setting.peers)
+        super().__init__(setting)
+
+    def open(self, case: str, zone: str) -> None:
+        super().open(case, zone)
+        if case:
+            self.process.ask("open")
+
+    def observe(self, given: Given, *, placed: Placed | None) -> None:
+        super().observe(given, placed=placed)
+        self.process.ask("observe", id=given.id, user=given.user, assistant=given.assistant, time=given.time.isoformat())
+
+    def settle(self) -> None:
+        self.process.ask("settle")
+
+    def rank(self, asked: Asked) -> list[int]:
+        position = {given: number for number, given in self.names.items()}
+        ids = self.process.ask("recall", text=asked.text, time=asked.time.isoformat(), limit=LIMITS[self.name])["ids"]
+        return [position[one] - 1 for one in ids if one in position]
+
+    def close(self) -> None:
+        if self.process.process is not None:
+            self.process.ask("close")
+        super().close()
 
 
 def make(name: str) -> Callable[[Setting], Peer]:

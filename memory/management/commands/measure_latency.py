@@ -9,6 +9,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -22,9 +23,10 @@ from memory.actions.forget import delete_forest
 from memory.actions.refine import drain
 from memory.evaluation import measurements, seeding, synthetic
 from memory.evaluation.localization import quantile
+from memory.evaluation.systems.peers import NotMeasuredError, Process
 from memory.llm.embed import embedder
 from memory.llm.tokens import count
-from memory.models import Forest, InteractionState, Turn
+from memory.models import Forest, InteractionState, StateVector, Turn
 from memory.store import read
 
 WARM = 10  # queries that open files and plans, not counted
@@ -40,6 +42,8 @@ class Command(BaseCommand):
         parser.add_argument("--trees", type=int, default=200, help="of each forest; those of 100 states have 10")
         parser.add_argument("--queries", type=int, default=200)
         parser.add_argument("--commits", type=int, default=100, help="further turns committed for the measurement, in each")
+        parser.add_argument("--peer", action="store_true", help="besides: mem0’s search over the same texts and vectors, asked in turn with ours (make peers)")
+        parser.add_argument("--peers", type=Path, help="the Python of the environment with the peers, by default that of make peers")
         parser.add_argument("--seed", type=int, default=1)
         parser.add_argument("--no-record", action="store_true", help="don't write docs/measurements.md")
 
@@ -82,7 +86,8 @@ class Command(BaseCommand):
                 delete_forest(forest, by=owner)
 
     def _rows(self, name: str, seeded: list[tuple[Forest, list[synthetic.MadeTurn]]], options: dict[str, Any]) -> list[tuple[str, str]]:
-        times = self._ask(seeded, options)
+        with self._peer(seeded, options) as peer:
+            times = self._ask(seeded, options, peer)
         times |= self._commit(seeded, options)
         both = [one + other for one, other in zip(times["localize"], times["assemble"], strict=True)]
         unit = quantile(sorted(times["embed"]), 0.5)
@@ -95,14 +100,43 @@ class Command(BaseCommand):
             ("refined commit by rule, p50 / p95", _pair(times["refine"])),
             (f"path of depth {times['depth'][0]:,.0f}, p50 / p95", _pair(times["path"])),
         ]
+        if options["peer"]:
+            rows.append(("mem0’s search (top 20), p50 / p95", _pair(times["peer"]) if times["peer"] else "not measured: make peers"))
+        if times["peer"]:
+            ours, theirs = sorted(both), sorted(times["peer"])
+            ratios = (quantile(ours, q) / quantile(theirs, q) for q in (0.5, 0.95))
+            rows.append(("localize + assemble to mem0’s search, p50 / p95", " / ".join(f"{ratio:.2f}" for ratio in ratios)))
         for what, figure in rows:
             self.stdout.write(f"{name}: {what}: {figure}")
         return [(f"{name}: {what}", figure) for what, figure in rows]
 
-    def _ask(self, seeded: list[tuple[Forest, list[synthetic.MadeTurn]]], options: dict[str, Any]) -> Times:
-        """The milliseconds of localizing, of assembling, of embedding the query, and of fetching a path of at most 1,000 states, a query each."""
+    @contextmanager
+    def _peer(self, seeded: list[tuple[Forest, list[synthetic.MadeTurn]]], options: dict[str, Any]) -> Iterator[Process | None]:
+        """mem0 with every turn of these forests, each forest a user of it, by the vectors of their states; None when it isn't asked for or isn't there."""
+        if not options["peer"]:
+            yield None
+            return
+        peer = Process("mem0", options["peers"])
+        started = time.perf_counter()
+        try:
+            peer.ask("open")
+        except NotMeasuredError as error:
+            self.stderr.write(f"mem0 is not measured: {error}")
+            yield None
+            return
+        for forest, turns in seeded:
+            kept = StateVector.objects.in_forest(forest).filter(kind=StateVector.Kind.STATE).order_by("state_id").values_list("vector", flat=True)
+            for number, (made, vector) in enumerate(zip(turns, kept.iterator(2_000), strict=True)):
+                peer.ask("given", id=f"made-{number}", text=f"{made.user}\n{made.assistant}", who=f"forest-{forest.pk}", vector=vector.to_list())
+        self.stderr.write(f"mem0 has the same {sum(len(turns) for _, turns in seeded):,} turns after {time.perf_counter() - started:.0f} s")
+        yield peer
+        peer.ask("close")
+        peer.end()
+
+    def _ask(self, seeded: list[tuple[Forest, list[synthetic.MadeTurn]]], options: dict[str, Any], peer: Process | None) -> Times:
+        """Milliseconds of localizing, assembling, embedding the query, fetching a path of at most 1,000 states, and of the peer’s search: each query."""
         rng = random.Random(f"queries/{options['seed']}")
-        times: Times = {"localize": [], "assemble": [], "embed": [], "path": []}
+        times: Times = {"localize": [], "assemble": [], "embed": [], "path": [], "peer": []}
         deep = InteractionState.objects.in_forest(seeded[0][0]).filter(depth__lte=1_000).order_by("-depth").values_list("pk", "depth")[0]
         for number in range(options["queries"] + WARM):
             forest, turns = seeded[rng.randrange(len(seeded))]
@@ -119,6 +153,10 @@ class Command(BaseCommand):
             if number >= WARM:
                 for name, begin, end in zip(("localize", "assemble", "embed", "path"), marks, marks[1:], strict=False):
                     times[name].append(1000 * (end - begin))
+            if peer is not None:
+                answer = peer.ask("recall", text=text, time="", limit=20, who=f"forest-{forest.pk}")
+                if number >= WARM:
+                    times["peer"].append(answer["ms"])
         return times | {"depth": [float(deep[1])]}
 
     def _commit(self, seeded: list[tuple[Forest, list[synthetic.MadeTurn]]], options: dict[str, Any]) -> Times:
