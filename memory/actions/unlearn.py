@@ -8,8 +8,8 @@ from typing import Any
 
 from django.db.models import Max, Q
 
-from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, InteractionState, Revision, StateVector
-from memory.store.refine import resolve_slots
+from memory.models import EVIDENCE_MODELS, Change, ChangedItem, EvidenceRow, Forest, InteractionState, Revision, StateVector
+from memory.store.refine import judged, resolve_slots
 
 # Numbers of rows that moved to another of their sources, out of the way of what that one's extraction numbers itself.
 REHOMED = 20_000
@@ -61,17 +61,19 @@ def unlearn_to_learn_anew(forest: Forest, states: Iterable[int]) -> set[int]:
 
     What a person has edited, pinned, retracted or set aside stays as they left it. Returns the other states whose evidence looks different now.
     """
-    read_anew = list(states)
-    extracted: dict[str, list[int]] = {}
-    for kind, model in EVIDENCE_MODELS.items():
-        rows = model.objects.in_forest(forest).filter(state__in=read_anew, sources__contained_by=read_anew, pinned=False).exclude(made_by="user")
-        judged = Revision.objects.in_forest(forest).filter(kind=kind, by=Revision.By.USER)
-        rows = rows.exclude(status__in=[EvidenceRow.Status.RETRACTED, EvidenceRow.Status.QUARANTINED])
-        rows = rows.exclude(pk__in=judged.filter(old_item__isnull=False).values("old_item"))
-        extracted[kind] = list(rows.values_list("pk", flat=True))
-    touched, slots = _drop(forest, extracted)
+    touched, slots = _drop(forest, extracted(forest, states))
     _, others = resolve_slots(forest.pk, slots, None)
     return touched | set(others)
+
+
+def extracted(forest: Forest, states: Iterable[int]) -> dict[str, list[int]]:
+    """Per kind, the rows that were read from these states alone and that no person has had a say on."""
+    read_anew = list(states)
+    found: dict[str, list[int]] = {}
+    for kind, model in EVIDENCE_MODELS.items():
+        rows = model.objects.in_forest(forest).filter(state__in=read_anew, sources__contained_by=read_anew).exclude(made_by="user")
+        found[kind] = list(rows.exclude(pk__in=judged(kind, forest.pk).values("pk")).values_list("pk", flat=True))
+    return found
 
 
 def _drop(forest: Forest, going: Mapping[str, list[int]]) -> tuple[set[int], set[tuple[Any, str]]]:
@@ -85,8 +87,18 @@ def _drop(forest: Forest, going: Mapping[str, list[int]]) -> tuple[set[int], set
         touched |= _give_back(model, forest, ids)
         Revision.objects.in_forest(forest).filter(kind=kind).filter(Q(old_item__in=ids) | Q(new_item__in=ids)).delete()
         StateVector.objects.in_forest(forest).filter(kind=kind, item__in=ids).delete()
+        _forget_changes(forest, kind, ids)
         rows.delete()
     return touched, slots
+
+
+def _forget_changes(forest: Forest, kind: str, ids: list[int]) -> None:
+    """What was changed of rows that go can't be undone, and isn't told any more; half an edit is none."""
+    items = ChangedItem.objects.in_forest(forest).filter(kind=kind, item__in=ids)
+    halves = list(items.filter(change__action=Change.Action.EDIT).values_list("change_id", flat=True))
+    items.delete()
+    ChangedItem.objects.in_forest(forest).filter(kind=kind, superseded_by__in=ids).update(superseded_by=None)
+    Change.objects.in_forest(forest).filter(Q(pk__in=halves) | Q(items=None, moves=None)).delete()
 
 
 def _give_back(model: type[EvidenceRow], forest: Forest, going: list[int]) -> set[int]:
