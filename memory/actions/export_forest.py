@@ -31,7 +31,7 @@ FORMAT, VERSION = "arborweb-forest", 1
 # Up to here the document stays in memory.
 IN_MEMORY = 1024 * 1024
 # Columns that say nothing of the forest itself: who generates a turn now, and which forest a row is in.
-LEFT_OUT = {"forest_id", "generator", "heartbeat_at", "attempt", "asked_parent_id", "seq", "by_user_id", "corrected_by_id", "undone_by_id"}
+LEFT_OUT = {"forest_id", "generator", "heartbeat_at", "attempt", "asked_parent_id", "seq", "by_user_id", "corrected_by_id", "undone_by_id", "taught"}
 
 SECTIONS: dict[str, type[Model]] = {
     "turns": Turn,

@@ -43,7 +43,7 @@ def undo(change: Change, by: Any) -> Change:
 
 
 def blocked(changes: Sequence[Change]) -> dict[int, Refused | None]:
-    """Why each of some changes of one forest can't be undone now; None when it can. Four queries however many."""
+    """Why each of some changes of one forest can't be undone now; None when it can. Some queries however many."""
     forest = changes[0].forest_id if changes else 0
     moves: dict[int, list[ParentChange]] = defaultdict(list)
     items: dict[int, list[ChangedItem]] = defaultdict(list)
@@ -58,6 +58,12 @@ def blocked(changes: Sequence[Change]) -> dict[int, Refused | None]:
         (kind, item): change
         for kind, item, change in ChangedItem.objects.in_forest(forest).filter(standing).order_by("change_id").values_list("kind", "item", "change_id")
     }
+    named = [item for some in items.values() for item in some]
+    there = {
+        (kind, pk)
+        for kind in {item.kind for item in named}
+        for pk in EVIDENCE_MODELS[kind].objects.in_forest(forest).filter(pk__in=[item.item for item in named if item.kind == kind]).values_list("pk", flat=True)
+    }
     found: dict[int, Refused | None] = {}
     for change in changes:
         mine = moves[change.pk], items[change.pk]
@@ -71,6 +77,8 @@ def blocked(changes: Sequence[Change]) -> dict[int, Refused | None]:
             found[change.pk] = conflict("The turn was moved again since.", "Undo the later move first.")
         elif any(changed.get((item.kind, item.item), 0) > change.pk for item in mine[1]):
             found[change.pk] = conflict("It was changed again since.", "Undo the later change first.")
+        elif any((item.kind, item.item) not in there for item in mine[1]):
+            found[change.pk] = conflict("Its turn was moved since, and reads otherwise where it is.", "Move the turn back first.")
         else:
             found[change.pk] = None
     return found

@@ -73,6 +73,13 @@ class Migration(migrations.Migration):
             field=models.DateTimeField(blank=True, null=True),
         ),
         migrations.AddField(
+            model_name="interactionstate",
+            name="taught",
+            field=models.JSONField(
+                blank=True, default=dict, editable=False, help_text="Kind → keyed digest of what was read → the id its row had; no content."
+            ),
+        ),
+        migrations.AddField(
             model_name="topic",
             name="told_by",
             field=django.contrib.postgres.fields.ArrayField(

@@ -137,6 +137,8 @@ class InteractionState(InForest):
     refined_by = models.CharField(max_length=64, blank=True, help_text="Version of the extractors that refined it.")
     refine_error = models.JSONField(null=True, blank=True)
     extraction_report = models.JSONField(default=dict, blank=True, help_text="How it was read: kept, dropped by reason, calls, tokens; no content.")
+    # When a move makes it read its path anew and it teaches the same again, here or back where it was, the rows are the same ones to whatever names them.
+    taught = models.JSONField(default=dict, blank=True, editable=False, help_text="Kind → keyed digest of what was read → the id its row had; no content.")
 
     class Meta:
         constraints = [

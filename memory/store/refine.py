@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -10,6 +11,7 @@ import numpy as np
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from memory.engine import revise
 from memory.engine.forest import EvidenceKind, Extraction, Proposal, SlotEntry
@@ -180,7 +182,12 @@ def judged(kind: str, forest: int) -> QuerySet[EvidenceRow]:
 
 
 def _new_row(model: type[EvidenceRow], state: InteractionState, proposal: Proposal, number: int) -> EvidenceRow:
+    fields = fields_of(proposal.kind, proposal.fields)
+    had = state.taught.get(proposal.kind, {}).get(reading(proposal.made_by, number, proposal.text, proposal.slot[:200], proposal.value))
+    if had is not None and model.objects.filter(pk=had).exists():
+        had = None
     return model.objects.create(
+        pk=had,
         forest_id=state.forest_id,
         state=state,
         number=number,
@@ -196,8 +203,13 @@ def _new_row(model: type[EvidenceRow], state: InteractionState, proposal: Propos
         evidence=proposal.evidence,
         event_time=proposal.event_time or state.time,
         known_from=state.position,
-        **fields_of(proposal.kind, proposal.fields),
+        **fields,
     )
+
+
+def reading(made_by: str, number: int, text: str, slot: str, value: str) -> str:
+    """A digest of what was read of a turn, by a key of this installation: it says whether the same is read again, and nothing of what it is."""
+    return salted_hmac("memory.reading", json.dumps([made_by, number, text, slot, value])).hexdigest()[:32]
 
 
 def resolve_slots(forest: int, slots: Iterable[tuple[EvidenceKind, str]], by_hand: int | None) -> tuple[list[int], set[int]]:

@@ -29,10 +29,10 @@ class Command(BaseCommand):
         parser.add_argument("--out", type=Path, default=WEIGHTS, help="the JSON file to write")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["out"].resolve() == WEIGHTS.resolve() and any(is_personal(self._split(given)[1]) for given in options["directories"]):
-            raise CommandError("These are a person's own corrections, and the shipped weights are everybody's: write the file elsewhere with --out.")
         embed = streams.CachedEmbedder(embedder().embed)
         try:
+            if options["out"].resolve() == WEIGHTS.resolve() and any(is_personal(self._split(given)[1]) for given in options["directories"]):
+                raise CommandError("These are a person's own corrections, and the shipped weights are everybody's: write the file elsewhere with --out.")
             sources = dict(self._source(given) for given in options["directories"])
             tests = dict(self._source(given) for given in options["test"])
             calibration = fit.fit(sources, embed, self.stdout.write)
