@@ -13,7 +13,8 @@ from memory.actions.reroute import Move, reroute, reroute_many
 from memory.actions.revise import revise
 from memory.actions.undo import undo
 from memory.errors import Refused
-from memory.models import Change, Forest, InteractionState
+from memory.models import Change, Forest, InteractionState, Revision
+from memory.store.changes import told
 from tests.actions.test_reroute import check_standings
 from tests.equal import contents, differences
 from tests.random_forests import apart, embedding_once, forests, grow, places, quick, rows, states  # noqa: F401 - a fixture
@@ -104,3 +105,34 @@ def _do(data: Any, forest: Forest, by: Any) -> int | None:
     except Refused as refused:  # one of them below another that moved
         assert refused.status == 409
         return None
+
+
+def test_a_value_that_was_away_for_a_while_leaves_no_replacement_behind_that_never_held(ines):
+    forest = grow(ines, [(1, -1), (4, 0), (3, 0)])  # €20,000, then €19,000, then €21,500
+
+    def replacements():
+        shown = Revision.objects.filter(told("old_item", "new_item"), forest=forest, verdict="superseded")
+        return sorted(shown.values_list("old_item", "new_item"))
+
+    before = replacements()
+    assert len(before) == 2
+    kitchen, between, _ = states(forest)
+    reroute(between, None, ines)
+    [(first, _), (_, last)] = before
+    assert replacements() == [(first, last)]
+    drain(forest.pk)
+    reroute(between, kitchen, ines)
+    drain(forest.pk)
+    assert replacements() == before
+
+
+def test_a_turn_that_is_read_again_as_before_keeps_its_rows_and_what_names_them(ines):
+    forest = grow(ines, [(1, -1), (7, -1), (5, 0)])
+    before = {(row._meta.model_name, row.pk) for row in rows(forest)}
+    oven = states(forest)[2]
+    reroute(oven, states(forest)[1], ines)
+    assert {row.state_id for row in rows(forest)} == {states(forest)[0].pk, states(forest)[1].pk}
+    drain(forest.pk)
+    reroute(oven, states(forest)[0], ines)
+    drain(forest.pk)
+    assert {(row._meta.model_name, row.pk) for row in rows(forest)} == before
