@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Collection, Iterable
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from memory.engine import terms
 from memory.engine.extract import summary
@@ -52,29 +52,39 @@ def is_forgotten(proposal: Proposal, known: Collection[str], salts: Iterable[str
     )
 
 
-def without(extraction: Extraction, interaction: Interaction, before: Iterable[Interaction], gone: Collection[int]) -> Extraction:
+def without(extraction: Extraction, interaction: Interaction, before: Sequence[Interaction], gone: Collection[int]) -> Extraction:
     """The extraction with what describes the turn written from the sentences that the proposals with these numbers don't rest on.
 
     The proposals stay where they are, since they go by their number; who writes them leaves these out. The turn itself keeps its words.
     """
     if not gone:
         return extraction
-    dropped = [extraction.proposals[number] for number in gone]
-    user = _less(interaction.user, dropped)
-    rest = replace(interaction, user=user, assistant=_less(interaction.assistant, dropped))
-    settled = [item for number, item in enumerate(extraction.proposals) if number not in gone and item.kind == "fact" and item.slot and item.asserted]
-    node = " ".join(item.text for item in settled[:2]) or summary.node_summary(rest, [])
-    return replace(
-        extraction,
-        node_summary=node,
-        entities=tuple(name for name in extraction.entities if name in rest.user or name in rest.assistant),
-        keywords=summary.keywords(rest),
-        path_summary=summary.path_summary(extraction.topic, list(before), node),
-    )
+    dropped = [Item(item.text, item.value, item.evidence) for number, item in enumerate(extraction.proposals) if number in gone]
+    settled = [item.text for number, item in enumerate(extraction.proposals) if number not in gone and item.kind == "fact" and item.slot and item.asserted]
+    node, entities, keywords = described(interaction, dropped, settled, extraction.entities)
+    path = summary.path_summary(extraction.topic, before, node)
+    return replace(extraction, node_summary=node, entities=entities, keywords=keywords, path_summary=path)
 
 
-def _less(text: str, dropped: Iterable[Proposal]) -> str:
-    """The text without the sentences that the dropped items rest on."""
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What of a fact or record says where in its turn it stands."""
+
+    text: str
+    value: str
+    evidence: str
+
+
+def described(
+    interaction: Interaction, dropped: Sequence[Item], settled: Sequence[str], entities: Sequence[str]
+) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Node summary, entities and keywords of a turn without the sentences that `dropped` rest on; `settled` are its facts that stay."""
+    rest = replace(interaction, user=_less(interaction.user, dropped), assistant=_less(interaction.assistant, dropped))
+    node = " ".join(settled[:2]) or summary.node_summary(rest, [])
+    return node, tuple(name for name in entities if name in rest.user or name in rest.assistant), summary.keywords(rest)
+
+
+def _less(text: str, dropped: Sequence[Item]) -> str:
     said = [set(terms.terms(item.value or item.text)) for item in dropped]
     quoted = [one_line(item.evidence).casefold() for item in dropped if item.evidence]
     kept = ""
