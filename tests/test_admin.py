@@ -34,7 +34,7 @@ def root(django_user_model):
 @pytest.fixture
 def her(ines):
     """A forest with a row in most tables."""
-    from memory.models import Change, ChangedItem, Import, Job, Lease, ModelCapability, NewVector, ParentChange, StateLink
+    from memory.models import Change, ChangedItem, Forgotten, Import, Job, Lease, ModelCapability, NewVector, ParentChange, StateLink
 
     forest = plant(ines, f"Home {CANARY}")
     first = say(forest, f"Plan {CANARY}", topic=CANARY, words="plan")
@@ -52,6 +52,7 @@ def her(ines):
     Import.objects.create(forest=forest, job=Job.objects.create(forest=forest, kind="import"))
     Lease.objects.create(forest=forest)
     Outbox.objects.create(forest=forest)
+    Forgotten.objects.create(forest=forest, state=second, salt="0" * 32, marks=["0" * 64])
     NewVector.objects.create(forest=forest, replaces=StateVector.objects.filter(forest=forest).first(), pin="0" * 64, vector=[0.5] * 3)
     ModelCapability.objects.create(address="http://127.0.0.1:9/v1", model="m", probed_at=timezone.now())
     Profile.objects.create(owner=ines)

@@ -18,6 +18,7 @@ from memory.models import (
     ChangedItem,
     ContextTrace,
     Forest,
+    Forgotten,
     InteractionState,
     ParentChange,
     Revision,
@@ -48,6 +49,7 @@ SECTIONS: dict[str, type[Model]] = {
     "revisions": Revision,
     "decisions": RoutingDecision,
     "traces": ContextTrace,
+    "forgotten": Forgotten,
 }
 
 

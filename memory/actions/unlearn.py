@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from django.db.models import Max
 
 from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, InteractionState, Revision, StateVector
-from memory.store.changes import forget_beside, forget_laid_aside, lay_aside
-from memory.store.refine import judged, reading, resolve_slots
+from memory.store.changes import forget_laid_aside
+from memory.store.dropping import drop
+from memory.store.evidence import KIND_OF
+from memory.store.refine import reading, resolve_slots, unjudged
 
 # Numbers of rows that moved to another of their sources, out of the way of what that one's extraction numbers itself.
 REHOMED = 20_000
@@ -47,11 +48,11 @@ def unlearn(forest: Forest, states: Iterable[int]) -> set[int]:
     gone = set(states)
     found = support(forest, gone)
     forget_laid_aside(forest, gone)
-    touched, slots = _drop(forest, found.only)
+    touched, slots = drop(forest, found.only)
     for kind, ids in found.shared.items():
         for row in EVIDENCE_MODELS[kind].objects.in_forest(forest).filter(pk__in=ids).order_by("pk"):
             touched.add(_rehome(row, gone))
-            slots |= {(kind, row.slot)} if row.slot else set()
+            slots |= {(KIND_OF[type(row)], row.slot)} if row.slot else set()
     # A revision is told by the state that brought it; one that others still hold to is told by its rows.
     Revision.objects.in_forest(forest).filter(state__in=gone).update(state=None)
     _, others = resolve_slots(forest.pk, slots, None)
@@ -65,19 +66,25 @@ def unlearn_to_learn_anew(forest: Forest, states: Iterable[int]) -> set[int]:
     """
     going = extracted(forest, states)
     _remember(forest, going)
-    touched, slots = _drop(forest, going, forgetting=False)
+    touched, slots = drop(forest, going, for_good=False)
     _, others = resolve_slots(forest.pk, slots, None)
     return touched | set(others)
 
 
+def unlearn_for_good(forest: Forest, states: Iterable[int]) -> tuple[set[int], dict[str, list[int]]]:
+    """The same when what these states read was deleted: nothing is kept of it. The ids of what went, by kind, beside the states that look different now."""
+    going = extracted(forest, states)
+    touched, slots = drop(forest, going)
+    _, others = resolve_slots(forest.pk, slots, None)
+    return touched | set(others), going
+
+
 def extracted(forest: Forest, states: Iterable[int]) -> dict[str, list[int]]:
     """Per kind, the rows that were read from these states alone and that no person has had a say on."""
-    read_anew = list(states)
-    found: dict[str, list[int]] = {}
-    for kind, model in EVIDENCE_MODELS.items():
-        rows = model.objects.in_forest(forest).filter(state__in=read_anew, sources__contained_by=read_anew).exclude(made_by="user")
-        found[kind] = list(rows.exclude(pk__in=judged(kind, forest.pk).values("pk")).values_list("pk", flat=True))
-    return found
+    them = list(states)
+    if not them:
+        return {}
+    return {kind: list(unjudged(forest, kind).filter(state__in=them, sources__contained_by=them).values_list("pk", flat=True)) for kind in EVIDENCE_MODELS}
 
 
 def _remember(forest: Forest, going: Mapping[str, list[int]]) -> None:
@@ -91,34 +98,6 @@ def _remember(forest: Forest, going: Mapping[str, list[int]]) -> None:
         for kind, readings in found[state.pk].items():
             state.taught[kind] = {**state.taught.get(kind, {}), **readings}
     InteractionState.objects.bulk_update(states, ["taught"], batch_size=500)
-
-
-def _drop(forest: Forest, going: Mapping[str, list[int]], *, forgetting: bool = True) -> tuple[set[int], set[tuple[Any, str]]]:
-    """Delete rows with their vectors and revisions; the states whose values hold again, and the slots to decide anew.
-
-    `forgetting`: for good, and with what is kept of them beside; else they may be read again."""
-    touched: set[int] = set()
-    slots: set[tuple[Any, str]] = set()
-    for kind, ids in going.items():
-        model = EVIDENCE_MODELS[kind]
-        rows = model.objects.in_forest(forest).filter(pk__in=ids)
-        slots |= {(kind, slot) for slot in rows.exclude(slot="").values_list("slot", flat=True)}
-        touched |= _give_back(model, forest, ids)
-        StateVector.objects.in_forest(forest).filter(kind=kind, item__in=ids).delete()
-        if forgetting:
-            forget_beside(forest, kind, ids)
-        else:
-            lay_aside(forest, kind, ids)
-        rows.delete()
-    return touched, slots
-
-
-def _give_back(model: type[EvidenceRow], forest: Forest, going: list[int]) -> set[int]:
-    """Rows that one of `going` had replaced hold again; those with a slot are decided with it later."""
-    replaced = model.objects.in_forest(forest).filter(superseded_by__in=going).exclude(pk__in=going)
-    states = set(replaced.values_list("state_id", flat=True))
-    replaced.filter(status=EvidenceRow.Status.SUPERSEDED).update(status=EvidenceRow.Status.CURRENT, valid_to=None, known_until=None, superseded_by=None)
-    return states
 
 
 def _rehome(row: EvidenceRow, gone: set[int]) -> int:

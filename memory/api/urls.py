@@ -6,7 +6,7 @@ from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSpli
 from memory.api.base import Unknown
 from memory.api.correction import Changes, Moves, Replay, StateMoves, UndoChange, WhyNot
 from memory.api.evidence import Facts, OneItem, Records, ReviseItem, Revisions
-from memory.api.forests import Export, Forests, Observe, OneForest, Recall, SampleForest
+from memory.api.forests import Export, Forests, Forget, Observe, OneForest, Recall, SampleForest
 from memory.api.imports import Import
 from memory.api.jobs import Jobs, OneJob, Reembed
 from memory.api.me import Me
@@ -26,6 +26,7 @@ urlpatterns = [
     path("forests/<int:forest>/turns/", Turns.as_view(), name="turns"),
     path("forests/<int:forest>/observe/", Observe.as_view(), name="observe"),
     path("forests/<int:forest>/recall/", Recall.as_view(), name="recall"),
+    path("forests/<int:forest>/forget/", Forget.as_view(), name="forget"),
     path("forests/<int:forest>/states/", States.as_view(), name="states"),
     path("forests/<int:forest>/facts/", Facts.as_view(), name="facts"),
     path("forests/<int:forest>/records/", Records.as_view(), name="records"),

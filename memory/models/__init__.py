@@ -1,9 +1,10 @@
-"""Rows: the forest (forest.py), what was learned (evidence.py), why and with what (trace.py), what a person changed (changes.py),
-work under way (work.py, imports.py)."""
+"""Rows: the forest (forest.py), what was learned (evidence.py), why and with what (trace.py), what a person changed (changes.py)
+and had forgotten (forgetting.py), work under way (work.py, imports.py)."""
 
 from memory.models.changes import Change, ChangedItem
 from memory.models.evidence import Artifact, AtomicFact, Event, EvidenceRow, MutableState, Revision
 from memory.models.forest import Forest, InteractionState, NewVector, ParentChange, Posting, PostingKind, StateLink, StateVector, TermStat, Topic, Turn
+from memory.models.forgetting import Forgotten
 from memory.models.imports import Import
 from memory.models.scoping import unique_in_forest
 from memory.models.trace import ContextTrace, RoutingDecision
@@ -28,6 +29,7 @@ __all__ = [
     "Event",
     "EvidenceRow",
     "Forest",
+    "Forgotten",
     "Import",
     "InteractionState",
     "Job",
