@@ -170,6 +170,24 @@ def test_a_random_forest_equals_one_without_what_was_deleted(ines, seed):
     assert_equal(forest, other)
 
 
+def test_what_leaned_on_a_deleted_turn_leans_on_the_one_before_it(ines):
+    turns = [
+        ("k", None, "Let us plan the kitchen. The kitchen budget is €20,000.", "Good."),
+        ("o", "k", "The oven budget is €900.", "Noted."),
+        ("f", "o", "I like the windows.", "Yes."),
+        ("g", "f", "Which tiles fit?", "White ones."),
+        ("c", "g", "Make it €2,000 then.", "Done."),
+    ]
+    forest, other = grow(ines, "With", turns=turns), grow(ines, "Without", {"o"}, turns)
+    values = AtomicFact.objects.filter(forest=forest, value="€2,000").values_list("slot", flat=True)
+    assert list(values.all()) == ["kitchen|oven budget"]
+    delete_state(InteractionState.objects.get(forest=forest, turn__client_id="o"), "children_to_parent", ines)
+    assert list(values.all()) == []  # at once
+    drain(forest.pk)
+    assert list(values.all()) == ["kitchen|budget"]
+    assert_equal(forest, other)
+
+
 def test_far_below_a_deleted_turn_nothing_is_read_anew(ines):
     turns = [("t0", None, "Let us plan the kitchen.", "Good."), ("t1", "t0", "The oven must be under €900.", "Noted.")]
     turns += [(f"t{n}", f"t{n - 1}", f"The lamp number {n} must be under €{n}00.", "Noted.") for n in range(2, 28)]

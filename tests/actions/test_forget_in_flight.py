@@ -135,6 +135,17 @@ def commit_secret(forest: Forest, root: InteractionState, number: int) -> float:
     return time.perf_counter() - started
 
 
+def until_done_or_waiting(work: Any) -> None:
+    """Until it is done, or waits for a lock that we hold."""
+    for _ in range(1000):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+            if work.done() or cursor.fetchone()[0]:
+                return
+        time.sleep(0.01)
+    raise AssertionError("it neither ends nor waits")
+
+
 def wait_for(name: str) -> InteractionState:
     deadline = time.monotonic() + 10
     while (state := InteractionState.objects.filter(turn__client_id=name).first()) is None:
@@ -195,7 +206,7 @@ def test_what_is_told_of_a_refinement_is_read_and_told_before_a_deletion_or_afte
     def slow(*args: Any) -> Any:
         told = read(*args)
         begun.append(beside(delete_state, state, "with_children", ines))
-        time.sleep(0.3)  # the deletion would be done by now, and its purge with it
+        until_done_or_waiting(begun[0])
         return told
 
     monkeypatch.setattr(present, "refined", slow)
@@ -263,7 +274,7 @@ def test_a_turn_is_placed_and_written_before_a_deletion_or_after_it(forest, ines
     def slow(*args: Any, **more: Any) -> Any:
         place = localize(*args, **more)
         begun.append(beside(delete_state, state, "children_to_parent", ines))
-        time.sleep(0.3)
+        until_done_or_waiting(begun[0])
         return place
 
     monkeypatch.setattr(steps, "localize_text", slow)

@@ -21,7 +21,7 @@ from tests.api.conftest import Caller
 from tests.forests import plant, say
 from tests.test_consumers import Page
 
-CANARY = "zyzzyva7391"
+CANARY = "xylograph5512"
 GIVEN = [
     {"id": "a", "user": "My sister Nora lives in Lyon.", "assistant": "Good.", "time": "2026-03-05T10:00:00Z", "new_root": True},
     {"id": "b", "user": "The kitchen budget is €20,000.", "assistant": "Noted.", "time": "2026-03-06T10:00:00Z", "new_root": True},
