@@ -16,7 +16,7 @@ export interface ApiErrorBody {
 export type Trouble = Schemas['Trouble'];
 export type Me = Schemas['Me'];
 export type Forest = Schemas['Forest'];
-export type Job = Schemas['Job'];
+export type Job = Omit<Schemas['Job'], 'status'> & { status: Schemas['JobStatus'] | 'cancelled'; result: unknown };
 export type Method = Schemas['MethodEnum'];
 export type Decision = Schemas['Decision'];
 export type Chip = Schemas['Chip'];
@@ -30,8 +30,8 @@ export type StateDetail = Schemas['StateDetail'];
 export type Revision = Schemas['Revision'];
 /** A fact, or a record (artifact, event, mutable state), which has the same keys and its typed `fields`. */
 export type Item = Schemas['Item'];
-export type Trace = Schemas['Trace'];
-export type TraceDecision = Schemas['TraceDecision'];
+export type Trace = Omit<Schemas['Trace'], 'decision'> & { decision: TraceDecision | null };
+export type TraceDecision = Schemas['TraceDecision'] & { corrected_from: Named | null; corrected_at: string | null };
 export type TraceCandidate = Schemas['TraceCandidate'];
 export type Context = Schemas['Context'];
 export type ContextItem = Schemas['ContextItem'];
@@ -41,6 +41,115 @@ export type ModelRole = Schemas['Role'];
 export type ModelsTested = Schemas['ModelsTested'];
 export type ModelTest = Schemas['Tested'];
 export type ModelCheck = Schemas['CheckDone'];
+
+/** One item that was asked to be forgotten, or that a question about forgetting matched. */
+export interface Match {
+  kind: Item['kind'] | 'state';
+  id: number;
+  text: string;
+  state: number;
+  score: number;
+}
+
+/** What was asked to be forgotten, and what fits it. */
+export interface ForgetAsked {
+  what: string;
+  matches: Match[];
+}
+
+export interface Named {
+  state: number;
+  label: string;
+}
+
+/** “Why not that one?”: a state scored again as the forest stood just before a turn, beside where the turn went. */
+export interface Comparison {
+  state: number;
+  candidate: TraceCandidate;
+  winner: TraceCandidate;
+  parts: TraceDecision['parts'];
+  words: string;
+  /** The forest was corrected since: the winner scores otherwise than on its trace. */
+  changed: boolean;
+}
+
+/** What a move does, or did. */
+export interface Moved {
+  preview: boolean;
+  counts: { states: number; used_by: number };
+  used_by?: Use[];
+  /** Trees that are named anew. */
+  trees: TreeRow[];
+  /** Facts and records that are read anew. */
+  evidence: number;
+  /** Later turns that might be placed elsewhere now. */
+  later: number;
+  state?: StateRow;
+  tree?: TreeRow;
+  change?: number | null;
+}
+
+export interface MoveRecord {
+  at: string;
+  by: string;
+  from: Named | null;
+  to: Named | null;
+  change: number | null;
+  undone: boolean;
+}
+
+/** A later turn that would be placed elsewhere now. */
+export interface Proposal {
+  state: number;
+  label: string;
+  from: number | null;
+  to: number | null;
+  from_label: string;
+  to_label: string;
+  probability: number;
+  unsure: boolean;
+}
+
+export interface Change {
+  id: number;
+  action: string;
+  words: string;
+  by: string;
+  at: string;
+  state: number | null;
+  item: { kind: Item['kind']; id: number } | null;
+  undone_at: string | null;
+  undoable: boolean;
+}
+
+export interface Use {
+  turn: number;
+  state: number;
+  label: string;
+  time: string;
+}
+
+/** What a deletion takes along, and what it leaves. */
+export interface Forgotten {
+  preview: boolean;
+  counts: Record<string, number>;
+  rebuilt: { summaries: number; topics: number };
+  stays: { kind: string; id: number; text: string; because: string }[];
+  /** What becomes current again. */
+  restored: { kind: string; id: number; text: string }[];
+  used_by: Use[];
+  quoted_by: (Use & { quote: string })[];
+}
+
+/** The forest's health over time, at most 90 days. */
+export interface Series {
+  lag: { at: string; seconds: number }[];
+  tokens: { day: string; input: number; output: number; cost: number | null }[];
+  confidence: { day: string; mean: number; unsure: number; turns: number }[];
+  corrections: { day: string; count: number }[];
+  pending: number;
+  oldest_pending: string | null;
+}
 
 export interface Page<T> {
   results: T[];
@@ -67,10 +176,11 @@ export type ServerMessage =
   | (OfTurn & { type: 'state.changed'; state: StateRow; tree: TreeRow })
   | (OfTurn & { type: 'state.removed'; states: number[] })
   | (OfTurn & { type: 'memory.refined'; state: StateRow; tree: TreeRow; facts: Item[]; records: Item[]; revisions: Revision[]; pending: number; error?: Trouble | null })
+  | { type: 'forget.asked'; client_id: string; text: string; what: string; matches: Match[]; turn?: undefined; seq?: undefined }
   | { type: 'forest.changed'; why: 'import' | 'refined'; job: number | null; turn: null; seq?: undefined }
   | { type: 'error'; code: string; message: string; action: string; turn?: undefined; seq?: undefined };
 
 export type ClientMessage =
-  | { type: 'turn.send'; client_id: string; text: string; parent?: number; new_root?: true; edit_of?: number }
+  | { type: 'turn.send'; client_id: string; text: string; parent?: number; new_root?: true; edit_of?: number; as_turn?: true }
   | { type: 'turn.cancel'; turn: number }
   | { type: 'turn.resume'; turn: number; after: number };

@@ -71,8 +71,86 @@ def desk(visitor: Visitor, camera: Camera) -> int:
     page.get_by_test_id("drawing-tree").click()
     page.get_by_test_id("fit").click()
     camera.take("tree")
+    correcting(visitor, camera, forest)
+    forgetting(visitor, camera, forest)
     writing(visitor, camera)
     return forest
+
+
+CORRECTED = ("why-not", "move", "picking", "replay", "state", "reword", "health", "travel", "filters", "menu")
+
+
+def correcting(visitor: Visitor, camera: Camera, forest: int) -> None:
+    """A place compared and corrected, a value in other words, the forest as it was."""
+    if not any(camera.wants(name) for name in CORRECTED):
+        return
+    page = visitor.page
+    rows = {row["label"]: row for row in visitor.api("GET", f"forests/{forest}/states/")["results"]}
+    *_, before, last = sorted(rows.values(), key=lambda row: row["position"])
+    other = next(row for row in sorted(rows.values(), key=lambda row: -row["position"]) if row["root"] not in (last["root"], before["root"]))
+    visitor.open(forest, f"#turn={last['turn']}&tab=why")
+    page.get_by_test_id("fit").click()
+    page.get_by_test_id("why-not").click()
+    camera.take("picking")
+    visitor.choose(other["id"])
+    expect(page.get_by_test_id("comparison")).to_be_visible()
+    camera.take("why-not")
+    page.get_by_test_id("compare-move").click()
+    expect(page.get_by_test_id("move-preview")).to_be_visible()
+    camera.take("move")
+    page.get_by_test_id("move-do").click()
+    expect(page.get_by_test_id("toast")).to_be_visible()
+    page.get_by_test_id("tab-state").click()
+    camera.take("state")
+    page.get_by_test_id("toast-undo").click()
+    expect(page.get_by_test_id("toast")).to_have_text("Undone.")
+    page.get_by_role("tree").focus()
+    page.keyboard.press("Shift+F10")
+    camera.take("menu")
+    page.keyboard.press("Escape")
+    visitor.api("POST", f"states/{before['id']}/move/", {"parent": other["id"]})
+    visitor.open(forest, f"#state={before['id']}&tab=state")
+    page.get_by_test_id("menu-state-more").click()
+    page.get_by_role("menuitem", name="Look again").click()
+    expect(page.get_by_test_id("replay-working")).to_have_count(0, timeout=60_000)
+    camera.take("replay")
+    page.keyboard.press("Escape")
+    value = next(fact for fact in visitor.api("GET", f"forests/{forest}/facts/")["results"] if fact["supersedes"])
+    visitor.open(forest, f"#fact={value['id']}&tab=evidence")
+    page.get_by_test_id("edit-value").click()
+    page.get_by_test_id("wording").fill(value["text"].rstrip(".") + ", delivery included.")
+    camera.take("reword")
+    page.keyboard.press("Escape")
+    page.get_by_test_id("tab-health").click()
+    expect(page.get_by_test_id("changes")).to_be_visible()
+    camera.take("health")
+    middle = sorted(row["position"] for row in rows.values())[len(rows) // 2]
+    visitor.open(forest, f"#as_of={middle}&tab=evidence")
+    page.get_by_test_id("fit").click()
+    camera.take("travel")
+    page.get_by_test_id("time-now").click()
+    page.get_by_test_id("filter").click()
+    page.get_by_test_id("filter-facts").check()
+    camera.take("filters")
+
+
+def forgetting(visitor: Visitor, camera: Camera, forest: int) -> None:
+    """What goes with a turn, and “Forget that …” in the chat."""
+    if not camera.wants("forget"):
+        return
+    page = visitor.page
+    value = next(fact for fact in visitor.api("GET", f"forests/{forest}/facts/")["results"] if fact["supersedes"])
+    visitor.open(forest, f"#state={value['state']}&tab=state")
+    page.get_by_test_id("menu-state-more").click()
+    page.get_by_role("menuitem", name="Delete…").click()
+    expect(page.get_by_test_id("forget-preview")).to_be_visible()
+    camera.take("forget")
+    page.keyboard.press("Escape")
+    visitor.message.fill("Forget that the kitchen budget is €21,500.")
+    visitor.message.press("Enter")
+    expect(page.get_by_test_id("forget-matches")).to_be_visible()
+    camera.take("forget-chat")
+    page.keyboard.press("Escape")
 
 
 def bring(page: Page, camera: Camera) -> None:
@@ -121,6 +199,18 @@ def pocket(visitor: Visitor, camera: Camera, forest: int) -> None:
     page.get_by_test_id("peek").get_by_role("button", name="Open").tap()
     page.get_by_test_id("tab-why").tap()
     camera.take("phone-details")
+    page.get_by_test_id("why-not").tap()
+    camera.take("phone-picking")
+    visitor.choose(min(visitor.parents(forest)))
+    page.get_by_test_id("comparison").scroll_into_view_if_needed()
+    camera.take("phone-why-not")
+    page.get_by_test_id("compare-move").tap()
+    expect(page.get_by_test_id("move-preview")).to_be_visible()
+    camera.take("phone-move")
+    page.keyboard.press("Escape")
+    visitor.open(forest, f"#as_of={len(visitor.parents(forest)) // 2}")
+    page.get_by_test_id("phone-forest").tap()
+    camera.take("phone-travel")
 
 
 def models(visitor: Visitor, camera: Camera, forest: int) -> None:

@@ -5,6 +5,9 @@ import type { Actions } from '../actions';
 import { api } from '../api';
 import type { ForestDrawing } from '../conversation';
 import type { ChatTurn } from '../chat/turns';
+import { targetsOf } from '../correcting/correcting';
+import { passing, strength } from '../filtering/filtering';
+import { filterButton } from '../filtering/popover';
 import type { HoverMore } from '../forest/card';
 import type { Camera } from '../forest/types';
 import { ForestView } from '../forest/view';
@@ -27,12 +30,29 @@ export class ForestPanel implements ForestDrawing {
       select: (id) => actions.select(id), zoomChanged: cameraMoved,
       openFold: () => requestAnimationFrame(() => store.set({ folds: this.view.foldedCount() })),
       hover: (id) => (id === null ? null : this.cardOf(id)),
+      asOf: (position) => actions.asOf(position),
+      menu: (state, x, y) => actions.stateMenu({ state, x, y }),
+      lift: (state) => {
+        const { states, correcting } = store.get();
+        if (correcting.picking) return null;
+        store.set({ carried: state, stateMenu: null });
+        return targetsOf(states, { purpose: 'move', state });
+      },
+      putBack: () => store.set({ carried: null }),
+      drop: (state, over, at) => {
+        if (over !== null) actions.correct.plan(state, over);
+        else if (document.elementFromPoint(at.x, at.y)?.closest('[data-drop="root"]') && store.get().states.get(state)?.parent !== null) actions.correct.plan(state, null);
+      },
     });
     Object.defineProperty(container, 'forestView', { value: this.view, enumerable: false, configurable: true });
     store.watch((state) => state.selected, (id) => this.view.setSelection(id));
     store.watch((state) => state.active, (id) => this.view.setActive(id));
     store.watch((state) => state.drawing, (drawing) => this.view.setDrawing(drawing));
-    store.watch((state) => state.hits, (hits) => this.view.setHits(hits && [...new Set(hits.map((hit) => hit.state))]));
+    store.watch((state) => state.hits, () => this.find());
+    store.watch((state) => state.filter, () => this.find());
+    store.watch((state) => state.states, () => strength(store.get().filter) && this.find());
+    store.watch((state) => state.asOf, (position) => this.view.setAsOf(position));
+    store.watch((state) => state.correcting.picking, (picking) => this.view.setPicking(picking && { state: picking.state, targets: targetsOf(store.get().states, picking) }));
     store.watch((state) => this.litOf(state), () => this.light());
     store.watch((state) => this.growingOf(state), () => this.grow());
   }
@@ -43,6 +63,15 @@ export class ForestPanel implements ForestDrawing {
 
   private changed(work: () => void): void {
     work();
+    this.store.set({ folds: this.view.foldedCount() });
+  }
+
+  /** What is searched and what is filtered, together. */
+  private find(): void {
+    const { hits, filter, states, forest } = this.store.get();
+    const passed = passing(states.values(), filter, forest?.time_zone ?? 'UTC');
+    const found = hits && new Set(hits.map((hit) => hit.state));
+    this.view.setHits(found && passed ? [...found].filter((id) => passed.has(id)) : found ?? passed);
     this.store.set({ folds: this.view.foldedCount() });
   }
 
@@ -114,12 +143,13 @@ export const forestHead = (state: AppState, actions: Actions): TemplateResult =>
   <div class="segments" role="group" aria-label="Drawing">
     <button type="button" data-testid="drawing-lanes" aria-pressed=${state.drawing === 'lanes'} @click=${() => actions.drawing('lanes')}>Lanes</button>
     <button type="button" data-testid="drawing-tree" aria-pressed=${state.drawing === 'tree'} @click=${() => actions.drawing('tree')}>Tree</button>
-  </div></header>`;
+  </div>${filterButton(state, actions)}</header>`;
 
 export function forestFoot(state: AppState, actions: Actions): TemplateResult {
   const lag = state.pending ? `Writing ${state.pending.toLocaleString('en')} to memory` : 'Memory is up to date';
   return html`<footer class="forest-foot">
     <span data-testid="counts">${count(state.states.size, 'state')}, ${count(state.trees.size, 'topic')}${state.folds ? `, ${state.folds.toLocaleString('en')} folded` : ''}</span>
+    <button type="button" class="text-link travel-link" data-testid="travel" aria-pressed=${state.travelling} @click=${() => actions.travel(!state.travelling)}>${icon('clock', 14)}${state.travelling ? 'Back to now' : 'Travel in time'}</button>
     <span class="lag ${state.pending ? 'writing' : ''}" data-testid="lag">${lag}</span>
     <button type="button" class="icon-button" aria-label="Fit the whole forest" data-testid="fit" @click=${() => actions.fit()}>${icon('fit', 16)}</button>
   </footer>`;
