@@ -10,7 +10,7 @@ const SEARCH_DELAY = 150;
 const HAS_TRACE = new Set(['answering', 'answered', 'refined', 'failed', 'interrupted', 'cancelled']);
 
 /** What stands in the store by itself, and what stands in its part about corrections. */
-const OWN = ['trace', 'detail', 'evidence', 'history', 'series'] as const;
+const OWN = ['trace', 'detail', 'evidence', 'history', 'series', 'uses'] as const;
 const CORRECTING = ['comparison', 'moves', 'changes'] as const;
 type LoadedKey = (typeof OWN)[number] | (typeof CORRECTING)[number];
 
@@ -66,6 +66,11 @@ export class Explorer {
     if (state.slot) {
       const { kind, id } = state.slot;
       void this.fetch('history', `${kind}${id}|${state.states.size}|${state.pending}|${revised}|${asOf}`, `${kind}${id}|`, () => this.valuesOf(kind, id, asOf));
+      // What a deletion would say of it is also where it was used; nothing is deleted by asking.
+      void this.fetch('uses', `${kind}${id}|${state.states.size}|${revised}`, `${kind}${id}|`, async () => {
+        const preview = await api.forget(`items/${kind}/${id}/`, { preview: 1 });
+        return { list: preview?.used_by ?? [], count: preview?.counts['used_by'] ?? 0 };
+      });
       return;
     }
     const of = state.evidenceScope === 'turn' && state.selected !== null ? state.selected : null;
@@ -83,7 +88,8 @@ export class Explorer {
       return;
     }
     // What a correction changed of a trace is read with it.
-    void this.fetch('trace', `${id}|${turn?.status ?? ''}|${state.revised}`, `${id}|`, () => api.trace(id));
+    const own = [...state.states.values()].find((row) => row.turn === id);
+    void this.fetch('trace', `${id}|${turn?.status ?? ''}|${own?.parent}|${state.revised}`, `${id}|`, () => api.trace(id));
     const { compared } = state.correcting;
     if (compared && compared.turn === id) {
       void this.fetch('comparison', `${id}/${compared.state}|${state.revised}`, `${id}/${compared.state}|`, () => api.compare(id, compared.state));

@@ -9,7 +9,7 @@ import type { ChatTurn } from './chat/turns';
 import type { Drawing } from './forest/types';
 import { noImport, type Importing } from './importing/importing';
 import { noModels, type ModelsState } from './models/models';
-import type { Decision, Forest, Item, Me, SearchHit, Series, StateDetail, StateRow, Trace, TreeRow, Trouble } from './types';
+import type { Decision, Forest, Item, Me, SearchHit, Series, StateDetail, StateRow, Trace, TreeRow, Trouble, Use } from './types';
 
 export type Tab = 'why' | 'state' | 'evidence' | 'health';
 export type PhoneTab = 'chat' | 'forest' | 'details';
@@ -97,6 +97,8 @@ export interface AppState {
   /** Every place that was considered is listed, not only the likeliest. */
   allCandidates: boolean;
   series: Loaded<Series>;
+  /** Answers that used the value looked at, and how many there are. */
+  uses: Loaded<{ list: Use[]; count: number }>;
   /** Turns whose chips are all shown. */
   openChips: ReadonlySet<number>;
   /** Turns whose long text is shown whole. */
@@ -135,7 +137,7 @@ export const initialState = (): AppState => ({
   filter: noFilter(), carried: null, asOf: null, travelling: false,
   tab: 'why', inspectedTurn: null, trace: { status: 'none' }, detail: { status: 'none' },
   slot: null, slotState: null, history: { status: 'none' }, evidence: { status: 'none' }, evidenceScope: 'turn',
-  openBlocks: new Set(), openCandidates: new Set(), allCandidates: false, series: { status: 'none' }, openChips: new Set(), openTexts: new Set(), coloured: false,
+  openBlocks: new Set(), openCandidates: new Set(), allCandidates: false, series: { status: 'none' }, uses: { status: 'none' }, openChips: new Set(), openTexts: new Set(), coloured: false,
   menu: null, stateMenu: null, dialog: null, drawer: false, phoneTab: 'chat',
   folded: { chat: false, inspector: false }, widths: { chat: 392, inspector: 424 }, theme: 'system',
   sample: { status: 'none', done: 0, total: 0, message: '' }, importing: noImport(), models: noModels(),

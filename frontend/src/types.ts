@@ -31,7 +31,7 @@ export type Revision = Schemas['Revision'];
 /** A fact, or a record (artifact, event, mutable state), which has the same keys and its typed `fields`. */
 export type Item = Schemas['Item'];
 export type Trace = Omit<Schemas['Trace'], 'decision'> & { decision: TraceDecision | null };
-export type TraceDecision = Schemas['TraceDecision'] & { corrected_from: Named | null; corrected_at: string | null };
+export type TraceDecision = Schemas['TraceDecision'] & { corrected_from: Place | null; corrected_at: string | null };
 export type TraceCandidate = Schemas['TraceCandidate'];
 export type Context = Schemas['Context'];
 export type ContextItem = Schemas['ContextItem'];
@@ -57,8 +57,9 @@ export interface ForgetAsked {
   matches: Match[];
 }
 
-export interface Named {
-  state: number;
+/** A state by its name; without an id when it was deleted since. */
+export interface Place {
+  state: number | null;
   label: string;
 }
 
@@ -91,9 +92,11 @@ export interface Moved {
 
 export interface MoveRecord {
   at: string;
-  by: string;
-  from: Named | null;
-  to: Named | null;
+  /** Null when the account is gone. */
+  by: string | null;
+  /** Null: a root. */
+  from: Place | null;
+  to: Place | null;
   change: number | null;
   undone: boolean;
 }
@@ -114,7 +117,7 @@ export interface Change {
   id: number;
   action: string;
   words: string;
-  by: string;
+  by: string | null;
   at: string;
   state: number | null;
   item: { kind: Item['kind']; id: number } | null;
@@ -138,7 +141,8 @@ export interface Forgotten {
   /** What becomes current again. */
   restored: { kind: string; id: number; text: string }[];
   used_by: Use[];
-  quoted_by: (Use & { quote: string })[];
+  /** `state` is null for a broken turn whose part quotes it. */
+  quoted_by: (Omit<Use, 'state'> & { state: number | null; quote: string })[];
 }
 
 /** The forest's health over time, at most 90 days. */

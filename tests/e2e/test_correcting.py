@@ -203,6 +203,22 @@ def test_the_forest_as_it_was(visitor):
     expect(page).not_to_have_url(re.compile("as_of"))
 
 
+def test_links_to_a_trace_and_a_fact_open_chosen_and_in_view(visitor):
+    forest = visitor.plant(*BREAD)
+    page = visitor.page
+    visitor.open(forest)
+    state = visitor.say("My baker friend is called Jonas.", refined=True)
+    turn = int(visitor.turns.last.get_attribute("data-turn"))
+    fact = next(one for one in visitor.api("GET", f"forests/{forest}/facts/")["results"] if "Jonas" in one["text"])
+    for link, shown in ((f"#fact={fact['id']}&tab=evidence", "timeline"), (f"#turn={turn}&tab=why", "trace")):
+        page.goto("about:blank")
+        visitor.open(forest, link)
+        expect(page.get_by_test_id(shown)).to_contain_text("Jonas" if shown == "timeline" else "Turn 3")
+        expect(page).to_have_url(re.compile(rf"state={state}\b"))
+        place, box = visitor.forest("(view, box, id) => view.placeOf(id)", state), page.get_by_test_id("forest").bounding_box()
+        assert 0 < place["y"] < box["height"]
+
+
 def test_filters_dim_the_rest_and_are_in_the_address(visitor):
     forest = visitor.plant(*BREAD, *KITCHEN)
     visitor.open(forest)

@@ -73,6 +73,55 @@ def test_no_serious_finding_anywhere_on_the_page(visitor):
     assert {part: problems for part, problems in found.items() if problems} == {}
 
 
+def test_no_serious_finding_where_things_are_put_right(visitor):
+    page = visitor.page
+    forest = visitor.plant(*BREAD, *KITCHEN)
+    visitor.open(forest)
+    visitor.say("The kitchen budget is €18,000.", refined=True)
+    visitor.say("The kitchen budget is €21,500 now.", refined=True)
+    starter = min(visitor.parents(forest))
+    found = {}
+    page.get_by_test_id("tab-why").click()
+    page.get_by_test_id("why-not").click()
+    found["choosing"] = findings(page)
+    visitor.choose(starter)
+    expect(page.get_by_test_id("comparison")).to_be_visible()
+    page.get_by_test_id("meaning").locator("summary").click()
+    page.get_by_test_id("costs").locator("summary").click()
+    page.get_by_test_id("candidate-more").first.click()
+    found["comparison"] = findings(page)
+    page.get_by_test_id("compare-move").click()
+    expect(page.get_by_test_id("move-preview")).to_be_visible()
+    found["move"] = findings(page)
+    page.get_by_test_id("move-do").click()
+    expect(page.get_by_test_id("toast-undo")).to_be_visible()
+    page.get_by_test_id("tab-state").click()
+    expect(page.get_by_test_id("moves")).to_be_visible()
+    found["moved"] = findings(page)
+    page.get_by_test_id("menu-state-more").click()
+    page.get_by_role("menuitem", name="Delete…").click()
+    expect(page.get_by_test_id("forget-preview")).to_be_visible()
+    found["forget"] = findings(page)
+    page.keyboard.press("Escape")
+    page.get_by_test_id("tab-health").click()
+    expect(page.get_by_test_id("changes")).to_be_visible()
+    found["health"] = findings(page)
+    page.get_by_test_id("filter").click()
+    found["filters"] = findings(page)
+    page.keyboard.press("Escape")
+    page.get_by_test_id("tab-evidence").click()
+    page.get_by_test_id("fact").first.click()
+    page.get_by_test_id("edit-value").click()
+    page.get_by_test_id("wording").fill("The kitchen budget is not fixed.")
+    found["wording"] = findings(page)
+    page.keyboard.press("Escape")
+    page.get_by_test_id("travel").click()
+    page.get_by_test_id("time-slider").press("ArrowLeft")
+    expect(page.get_by_test_id("as-of-note")).to_be_visible()
+    found["time"] = findings(page)
+    assert {part: problems for part, problems in found.items() if problems} == {}
+
+
 class TestOnAPhone:
     @pytest.fixture
     def look(self):

@@ -17,8 +17,8 @@ const MOST = 6;
 const trouble = ({ message, action }: Trouble): TemplateResult =>
   html`<div class="note clay" role="alert" data-testid="trouble">${icon('warn', 18)}<p><b>${message}</b> ${action ?? ''}</p></div>`;
 
-const turnOf = (id: number, state: AppState): string => {
-  const row = state.states.get(id);
+const turnOf = (id: number | null, state: AppState): string => {
+  const row = id === null ? undefined : state.states.get(id);
   return row ? `turn ${row.position}` : '';
 };
 
@@ -38,7 +38,8 @@ function what(preview: Forgotten, forgetting: Forgetting, state: AppState, actio
   return html`<div class="ask-what" data-testid="forget-preview">
     ${goes ? html`<p><b>Goes:</b> ${goes}.</p>` : nothing}
     ${anew ? html`<p><b>Is told anew, without it:</b> ${anew}.</p>` : nothing}
-    ${part('Stays', stays, stays.length, (one) => html`<li class="stays"><span dir="auto">${one.text}</span><span class="second">${one.because}</span></li>`, 'stays')}
+    ${part('Stays', stays, stays.length, (one) => html`<li class="stays"><span dir="auto">${one.text}</span><span class="second">${one.because}</span>${one.kind === 'state' && forgetting.target?.kind !== 'state'
+      ? html`<button type="button" class="text-link" data-testid="forget-turn" @click=${() => actions.forget.open({ kind: 'state', id: one.id, text: one.text })}>Delete that turn instead</button>` : nothing}</li>`, 'stays')}
     ${part('Holds again', restored, restored.length, (one) => html`<li><span dir="auto">${one.text}</span></li>`, 'restored')}
     ${part(`${count(counts['used_by'] ?? used_by.length, 'answer')} used it`, used_by, counts['used_by'] ?? 0, (use) => html`<li><span dir="auto">${use.label}</span><span class="second">${turnOf(use.state, state)}</span></li>`, 'used-by')}
     ${part(`${count(quoted, 'later answer')} ${quoted === 1 ? 'quotes' : 'quote'} it`, quoted_by, quoted, (use) => html`<li class="stays"><span dir="auto"><q>${use.quote}</q></span><span class="second">${turnOf(use.state, state)}</span></li>`, 'quoted-by')}

@@ -42,7 +42,7 @@ function changeView(change: Change, zone: string, actions: Actions): TemplateRes
     ? () => actions.inspectItem(change.item!.kind, change.item!.id, change.state)
     : change.state === null ? null : () => actions.select(change.state, { center: true });
   return html`<li class=${change.undone_at ? 'undone' : ''} data-testid="change" data-action=${change.action}><p dir="auto">${go ? html`<button type="button" class="change-words" @click=${go}>${change.words}</button>` : change.words}</p>
-    <div class="item-meta"><span>by ${change.by}, ${shortTime(change.at, zone)}</span>${change.undone_at
+    <div class="item-meta"><span>by ${change.by ?? 'someone'}, ${shortTime(change.at, zone)}</span>${change.undone_at
       ? html`<span class="tag">undone</span>`
       : change.undoable ? html`<button type="button" class="text-link" data-testid="undo-change" aria-label=${`Undo: ${change.words}`} @click=${() => actions.correct.undo(change.id)}>Undo</button>` : html`<span>can’t be undone any more</span>`}</div></li>`;
 }

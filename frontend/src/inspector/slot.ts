@@ -85,9 +85,9 @@ export function history(state: AppState, actions: Actions): TemplateResult {
     <p class="meta">${items.length === 1 ? 'One value' : `${count(items.length, 'value')}, oldest on top`}</p>
     <ol class="timeline tint-${tree ? (tree.order % 12) + 1 : 1}" data-testid="timeline">${items.map((item, i) => valueView(item, items[i - 1], state, actions))}</ol>
     ${beside(items, state, actions)}
+    ${usesView(state, actions)}
     ${last.entities.length ? html`<section class="block"><h3>Names in it</h3><div class="tags">${last.entities.map((name) => html`<span class="tag">${name}</span>`)}</div></section>` : nothing}`;
 }
-
 
 /** Other values close by that hold as well. */
 function beside(items: Item[], state: AppState, actions: Actions): TemplateResult | typeof nothing {
@@ -97,6 +97,15 @@ function beside(items: Item[], state: AppState, actions: Actions): TemplateResul
   if (!others.size) return nothing;
   return html`<section class="block"><h3>Close by, and both hold</h3><ul class="used">${[...others.values()].map((end) => html`<li>
     <button type="button" class="text-row" @click=${() => actions.inspectItem(end.kind, end.id, state.selected)}><span dir="auto">${end.text}</span></button></li>`)}</ul></section>`;
+}
+
+/** Later answers that were given it. */
+function usesView(state: AppState, actions: Actions): TemplateResult | typeof nothing {
+  if (state.uses.status !== 'here' || !state.uses.value.list.length) return nothing;
+  const { list, count: all } = state.uses.value;
+  return html`<section class="block"><h3>Answers that used it</h3><ul class="used" data-testid="uses">${list.map((use) => html`<li>
+    <button type="button" class="text-row" @click=${() => actions.select(use.state, { center: true })}><span dir="auto">${use.label}</span><span class="second">turn ${state.states.get(use.state)?.position ?? ''}</span></button></li>`)}</ul>
+    ${all > list.length ? html`<p class="second">and ${(all - list.length).toLocaleString('en')} more</p>` : nothing}</section>`;
 }
 
 /** The actions of the value that holds, always in view. */

@@ -30,7 +30,7 @@ function movesView(state: AppState, actions: Actions): TemplateResult | typeof n
   const zone = state.forest?.time_zone ?? 'UTC';
   return html`<section class="block"><h3>Moves</h3><ul class="moves" data-testid="moves">${loaded.value.map((one) => html`<li class=${one.undone ? 'undone' : ''}>
     <p>From ${named(one.from)} to ${named(one.to)}</p>
-    <div class="item-meta"><span>by ${one.by}, ${shortTime(one.at, zone)}</span>${one.undone
+    <div class="item-meta"><span>by ${one.by ?? 'someone'}, ${shortTime(one.at, zone)}</span>${one.undone
       ? html`<span class="tag">undone</span>`
       : one.change === null ? nothing : html`<button type="button" class="text-link" data-testid="undo-move" @click=${() => actions.correct.undo(one.change as number)}>Undo</button>`}</div></li>`)}</ul></section>`;
 }

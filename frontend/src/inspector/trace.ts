@@ -137,17 +137,11 @@ const byWhom = (model: string | null): string => (model === null ? '' : model ==
 function facts(trace: Trace): string[] {
   const { timings, decision, tokens } = trace;
   const places = decision?.candidates.length ?? 0;
-  const thought = Object.values(tokens.stages).reduce((sum, stage) => sum + stage.reasoning, 0);
   const list: (string | false)[] = [
     typeof timings.localize_ms === 'number' && `Placed in ${duration(timings.localize_ms)}`,
     typeof timings.first_delta_ms === 'number' && `First word after ${duration(timings.first_delta_ms)}`,
     typeof timings.answer_ms === 'number' && `Answered ${byWhom(trace.answered_by)}in ${duration(timings.answer_ms)}`,
-    typeof timings.commit_ms === 'number' && `Kept in ${duration(timings.commit_ms)}`,
-    typeof timings.refine_ms === 'number' && `Remembered in ${duration(timings.refine_ms)}`,
-    places > MOST_SHOWN && `${MOST_SHOWN} of ${places} places shown`,
     decision !== null && places > 1 && decision.margin > 0 && `Lead over the second ${count(Math.round(decision.margin * 100), 'point')}`,
-    tokens.output > 0 && `${count(tokens.output, 'token')} written`,
-    thought > 0 && `${count(thought, 'token')} thought`,
     tokens.cost !== null && tokens.cost > 0 && `Cost ${Number(tokens.cost.toPrecision(2))}`,
   ];
   return list.filter((words): words is string => words !== false);
