@@ -3,6 +3,7 @@
 import { api, ApiError, destination, type Revision } from '../api';
 import type { Live } from '../controller';
 import { troubleOf } from '../conversation';
+import { shutOpen } from '../shell/frame';
 import { count } from '../shell/time';
 import type { AppState, Toast } from '../state';
 import type { Store } from '../store';
@@ -138,7 +139,7 @@ export function createCorrecting(store: Store<AppState>, live: Live, toast: Toas
       try {
         const done = await api.move(moving.state, destination(moving.parent));
         const { position } = store.get().states.get(moving.state) ?? { position: null };
-        store.set({ dialog: null });
+        shutOpen();
         changed(done.change, moving.parent === null ? 'It begins a topic of its own now.' : `Moved under “${labelOf(moving.parent)}”.`, done.later ? position : null);
         announce('Moved. Press u to undo.');
       } catch (error) {
@@ -195,7 +196,7 @@ export function createCorrecting(store: Store<AppState>, live: Live, toast: Toas
       put({ replaying: { ...replaying, doing: true, trouble: null } });
       try {
         const done = await api.moveAll(forest(), moves);
-        store.set({ dialog: null });
+        shutOpen();
         changed(done.change, `${count(done.moved, 'turn')} moved.`);
       } catch (error) {
         const now = get().replaying;
@@ -205,7 +206,7 @@ export function createCorrecting(store: Store<AppState>, live: Live, toast: Toas
     stopLooking() {
       const { replaying } = get();
       if (replaying?.job && OPEN.has(replaying.job.status)) api.cancelJob(replaying.job.id).catch(() => undefined);
-      store.set({ dialog: null });
+      shutOpen();
     },
     async revise(item, what) {
       store.set({ menu: null });
@@ -231,7 +232,8 @@ export function createCorrecting(store: Store<AppState>, live: Live, toast: Toas
       put({ rewording: { ...rewording, doing: true, trouble: null } });
       try {
         const now = await api.revise(rewording.item.kind, rewording.item.id, { do: 'edit', text });
-        store.set(({ slot }) => ({ dialog: null, ...(slot ? { slot: { key: `${now.kind}${now.id}`, kind: now.kind, id: now.id } } : {}) }));
+        shutOpen();
+        store.set(({ slot }) => ({ ...(slot ? { slot: { key: `${now.kind}${now.id}`, kind: now.kind, id: now.id } } : {}) }));
         changed(now.change, DONE.edit);
       } catch (error) {
         const still = get().rewording;

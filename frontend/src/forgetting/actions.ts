@@ -4,6 +4,7 @@ import { api, type Placement } from '../api';
 import type { Live } from '../controller';
 import { troubleOf } from '../conversation';
 import type { Toaster } from '../correcting/actions';
+import { shutOpen } from '../shell/frame';
 import type { AppState } from '../state';
 import type { Store } from '../store';
 import type { ForgetAsked, Match } from '../types';
@@ -65,7 +66,7 @@ export function createForgetting(store: Store<AppState>, live: Live, toast: Toas
       ...(target.kind === 'state' && selected === target.id ? { selected: null, inspectedTurn: null, correcting: { ...correcting, compared: null } } : {}),
     }));
     if (left && left.matches.some((match) => !left.gone.has(keyOf(match)))) store.set({ forgetting: forgettingOf(null, left) });
-    else store.set({ dialog: null });
+    else shutOpen();
     await live.conversation?.catchUp();
   };
 
@@ -89,7 +90,7 @@ export function createForgetting(store: Store<AppState>, live: Live, toast: Toas
     },
     say() {
       const { asked } = get() ?? { asked: null };
-      store.set({ dialog: null });
+      shutOpen();
       if (asked) live.conversation?.send(asked.text, { ...asked.placement, as_turn: true });
     },
     mode(mode) {
