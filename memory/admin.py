@@ -252,6 +252,17 @@ class ParentChangeAdmin(InForest):
     list_display = ["id", "state_id", "old_parent_id", "new_parent_id", "at_position", "by_user", "created_at"]
 
 
+@admin.register(models.Change)
+class ChangeAdmin(InForest):
+    list_display = ["id", "action", "by_user", "at", "at_position", "undone_at", "undone_by"]
+    list_filter = ["action", "at", ("undone_at", admin.EmptyFieldListFilter), *OF_FOREST]
+
+
+@admin.register(models.ChangedItem)
+class ChangedItemAdmin(InForest):
+    list_display = ["id", "change_id", "kind", "item", "state_id", "made", "status", "pinned"]
+
+
 @admin.register(models.StateLink)
 class StateLinkAdmin(InForest):
     list_display = ["id", "state_id", "parent_id", "weight"]

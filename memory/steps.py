@@ -22,9 +22,10 @@ from django.db import transaction
 from memory.engine import assemble as assembly
 from memory.engine import commit as extracting
 from memory.engine import compute, localize, query, recall, terms, text
+from memory.engine import why_not as wording
 from memory.engine.extract import offer
 from memory.engine.extract.events import canonical
-from memory.engine.forest import Channel, Context, Decision, EvidenceKind, Hit, Pool, Recall, Recalled
+from memory.engine.forest import Candidate, Channel, Context, Decision, EvidenceKind, Hit, Pool, Recall, Recalled
 from memory.engine.query import Query, QueryKind
 from memory.errors import conflict
 from memory.llm import choices, usage
@@ -36,12 +37,14 @@ from memory.llm.prompts.answer import AnswerRequest, answer_messages
 from memory.llm.rerank import reranker
 from memory.llm.tokens import count
 from memory.llm.usage import Spent
-from memory.models import ContextTrace, Forest, InteractionState, PostingKind, Profile, Turn
+from memory.models import ContextTrace, Forest, InteractionState, PostingKind, Profile, RoutingDecision, Turn
 from memory.models.forest import Origin
 from memory.store import evidence, read, refine, texts, write
 from memory.store import recall as channels
 from memory.threads import in_thread
 
+# Scores are kept to four decimals, similarities in half floats.
+SAME_SCORE = 0.005
 # States that words and meaning rank best lend their facts to the pool, and may be supplemental turns.
 LEXICAL_STATES = 12
 SUPPLEMENTAL_TURNS = 40
@@ -79,23 +82,26 @@ def localize_text(
     as_of: int | None = None,
     decide: Decide | None = None,
     asking: Collection[Channel] = recall.CHANNELS,
+    beside: Collection[int] | None = None,
 ) -> Place:
     """The state `said` resumes, by the three-step cascade (paper §3.2). Reads only; raises Refused for a forest of another embedder.
 
-    `decide` and `asking` (the recall channels asked) are for measurements of another ranker, or of recall with less."""
+    `decide` and `asking` (the recall channels asked) are for measurements of another ranker, or of recall with less. `beside` are branches that are
+    candidates whatever recall finds; then every candidate is kept on the decision, not only the best."""
     started = time.perf_counter()
     check_embedder(forest)
     asked = query.read(said, now, forest.time_zone)
     [vector] = embedder().embed([said])
     window = localize.window(asked)
     then = _states_of(forest, window.start, window.end, vector, as_of) if window else []
-    found, fused = gather(forest, asked, vector, as_of, branches={past.interaction.branch for past in then}, asking=asking)
+    found, fused = gather(forest, asked, vector, as_of, branches={past.interaction.branch for past in then} | set(beside or ()), asking=asking)
+    shown = localize.SHOWN if beside is None else sys.maxsize
     if decide is not None:
         decision = decide(asked, found, then)
     elif settings.LOCALIZER == "additive-ce":
-        decision = localize.localize_additive(asked, found, _cross_encoded(asked, found, then), calibration(), then)
+        decision = localize.localize_additive(asked, found, _cross_encoded(asked, found, then), calibration(), then, shown=shown)
     else:
-        decision = localize.localize(asked, found, calibration(), then)
+        decision = localize.localize(asked, found, calibration(), then, shown=shown)
     return Place(asked, vector, decision, found, fused, 1000 * (time.perf_counter() - started))
 
 
@@ -132,6 +138,44 @@ def given(place: Place, parent: InteractionState | None, *, edited: bool = False
     chosen = localize.given(state, edited=edited)
     others = [candidate for candidate in place.decision.candidates if candidate.state != chosen.parent]
     return replace(place, decision=replace(chosen, candidates=[*chosen.candidates, *others]))
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A place that wasn't chosen beside the one that was, both scored as the forest stood just before the turn."""
+
+    candidate: Candidate
+    winner: Candidate
+    words: str
+    changed: bool  # the winner scores otherwise than it did: the forest was corrected since
+
+
+def why_not(turn: Turn, state: InteractionState) -> Weighed:
+    """What spoke against the branch of `state` when the turn was localized. Reads only; raises Refused for a state that came later than the turn."""
+    forest = Forest.objects.get(pk=turn.forest_id)
+    own = InteractionState.objects.filter(turn=turn).first()
+    decision = RoutingDecision.objects.filter(turn=turn).first()
+    if decision is None:
+        raise conflict("This turn has no place yet.", "Wait until it is localized.")
+    if own is not None and state.position >= own.position:
+        raise conflict("This state came later than the turn.", "Choose an earlier one.")
+    told = decision.candidates[0] if decision.candidates else None
+    chosen = told["state"] if told else decision.chosen_id
+    branches = {one.id: one.branch for one in read.interactions(forest.pk, {state.pk, *([chosen] if chosen else [])}).values()}
+    said, before = (own.user_text, own.position - 1) if own else (turn.text, None)
+    place = localize_text(forest, said, turn.sent_at, as_of=before, beside=set(branches.values()))
+    ends = {branch: tip.id for branch, tip in place.recall.tips.items()}
+    scored = {candidate.state: candidate for candidate in place.decision.candidates}
+    candidate = scored[ends[branches[state.pk]]]
+    if told and chosen is None:
+        winner = scored[None]
+    elif chosen in branches:
+        winner = scored[ends[branches[chosen]]]
+    else:  # it was deleted
+        winner = place.decision.candidates[0]
+    given = bool(told) and not told["parts"]
+    changed = told is not None and not given and abs(winner.score - told["score"]) > SAME_SCORE
+    return Weighed(candidate, winner, wording.words(place.query, place.decision.method, candidate, winner, given=given), changed)
 
 
 def placed(forest: Forest, said: str, now: datetime, parent: InteractionState | None) -> Place:
@@ -173,11 +217,11 @@ def gather(
 
     `branches` are candidates in any case, such as those of the time a temporal return names."""
     query = channels.literal(vector)
-    known = channels.statistics(forest, asked.terms, asked.entities)
+    known = channels.statistics(forest, asked.terms, asked.entities, as_of)
     chosen = recall.select_terms(asked, known.terms, known.states)
     weights = {term: recall.idf(known.terms[term], known.states) for term in chosen}
     entities = {term: recall.idf(n, known.states) for term, n in known.entities.items() if not recall.is_common(n, known.states)}
-    named = channels.topics(forest.pk, asked.terms, query, recall.ANCHOR_LIMIT)
+    named = channels.topics(forest.pk, asked.terms, query, recall.ANCHOR_LIMIT, as_of)
     near = {topic.root: topic.similarity for topic in named if topic.similarity is not None}
     anchors = recall.match_anchors(asked, [(topic.root, topic.key, topic.variants) for topic in named], near)
     match = {anchor.root: anchor.match for anchor in anchors}

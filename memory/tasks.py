@@ -9,6 +9,7 @@ from memory.actions import grow_sample as growing
 from memory.actions import import_chat as importing
 from memory.actions import reembed as reembedding
 from memory.actions import refine
+from memory.actions import replay_turns as replaying
 from memory.actions.publish_outbox import publish_outbox
 from memory.models import InteractionState
 from memory.store.refine import pending
@@ -30,6 +31,11 @@ def grow_sample(job_id: int) -> None:
 @shared_task(name="memory.tasks.reembed")
 def reembed(job_id: int) -> None:
     reembedding.run(job_id)
+
+
+@shared_task(name="memory.tasks.replay_turns")
+def replay_turns(job_id: int) -> None:
+    replaying.run(job_id)
 
 
 @shared_task(name="memory.tasks.import_chat")

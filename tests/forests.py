@@ -109,7 +109,15 @@ def learn(state: InteractionState, text: str, kind: str = "fact", *, replaces: A
         model.objects.filter(pk=replaces.pk).update(status="superseded", superseded_by=row, valid_to=row.event_time, known_until=row.known_from)
         replaces.refresh_from_db()
         Revision.objects.create(
-            forest=state.forest, kind=kind, old_item=replaces.pk, new_item=row.pk, slot=row.slot, verdict="superseded", by="rule", state=state
+            forest=state.forest,
+            kind=kind,
+            old_item=replaces.pk,
+            new_item=row.pk,
+            slot=row.slot,
+            verdict="superseded",
+            by="rule",
+            state=state,
+            at_position=row.known_from,
         )
     return row
 

@@ -34,7 +34,7 @@ def root(django_user_model):
 @pytest.fixture
 def her(ines):
     """A forest with a row in most tables."""
-    from memory.models import Import, Job, Lease, ModelCapability, NewVector, ParentChange, StateLink
+    from memory.models import Change, ChangedItem, Import, Job, Lease, ModelCapability, NewVector, ParentChange, StateLink
 
     forest = plant(ines, f"Home {CANARY}")
     first = say(forest, f"Plan {CANARY}", topic=CANARY, words="plan")
@@ -46,6 +46,8 @@ def her(ines):
     trace(second, first, fact)
     ParentChange.objects.create(forest=forest, state=second, new_parent=first, at_position=2)
     StateLink.objects.create(forest=forest, state=second, parent=first, weight=0.3)
+    change = Change.objects.create(forest=forest, action="pin", by_user=ines, at_position=2)
+    ChangedItem.objects.create(forest=forest, change=change, kind="fact", item=fact.pk, state=second)
     Job.objects.create(forest=forest, kind="sample")
     Import.objects.create(forest=forest, job=Job.objects.create(forest=forest, kind="import"))
     Lease.objects.create(forest=forest)

@@ -12,21 +12,36 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import connection, transaction
 from django.db.models import Model, QuerySet
 
-from memory.models import EVIDENCE_MODELS, ContextTrace, Forest, InteractionState, ParentChange, Revision, RoutingDecision, StateLink, Topic, Turn
+from memory.models import (
+    EVIDENCE_MODELS,
+    Change,
+    ChangedItem,
+    ContextTrace,
+    Forest,
+    InteractionState,
+    ParentChange,
+    Revision,
+    RoutingDecision,
+    StateLink,
+    Topic,
+    Turn,
+)
 
 FORMAT, VERSION = "arborweb-forest", 1
 # Up to here the document stays in memory.
 IN_MEMORY = 1024 * 1024
 # Columns that say nothing of the forest itself: who generates a turn now, and which forest a row is in.
-LEFT_OUT = {"forest_id", "generator", "heartbeat_at", "attempt", "asked_parent_id", "seq", "by_user_id", "corrected_by_id"}
+LEFT_OUT = {"forest_id", "generator", "heartbeat_at", "attempt", "asked_parent_id", "seq", "by_user_id", "corrected_by_id", "undone_by_id", "taught"}
 
 SECTIONS: dict[str, type[Model]] = {
     "turns": Turn,
     "states": InteractionState,
     "topics": Topic,
     "links": StateLink,
+    "changes": Change,
     "moves": ParentChange,
     **{f"{kind}s": model for kind, model in EVIDENCE_MODELS.items()},
+    "changed": ChangedItem,
     "revisions": Revision,
     "decisions": RoutingDecision,
     "traces": ContextTrace,

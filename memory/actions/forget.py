@@ -21,8 +21,7 @@ from memory.actions import structure
 from memory.actions.redact import redact_decisions, redact_traces
 from memory.actions.unlearn import support, unlearn, unlearn_to_learn_anew
 from memory.errors import conflict, unavailable, unknown_forest, unknown_state
-from memory.models import AtomicFact, Forest, Import, InteractionState, Outbox, StateVector, Topic, Turn
-from memory.models.forest import PostingKind
+from memory.models import AtomicFact, Forest, Import, InteractionState, Outbox, StateVector, Turn
 from memory.models.scoping import InForest
 from memory.present.states import used_by
 from memory.store import uploads
@@ -131,9 +130,7 @@ def _tell_anew(forest: Forest, trees: set[int], below: set[int]) -> None:
         return
     states = InteractionState.objects.in_forest(forest).filter(pk__in=trees)
     roots = list(states.filter(parent__isnull=True).values_list("pk", flat=True))
-    Topic.objects.in_forest(forest).filter(root__in=roots).update(key="", variants=[], stems=[])
-    StateVector.objects.in_forest(forest).filter(state__in=roots, kind=StateVector.Kind.TOPIC).delete()
-    structure.unindex(forest, roots, kinds=[PostingKind.TOPIC])
+    structure.unname_trees(forest, roots)
     StateVector.objects.in_forest(forest).filter(state__in=below, kind=StateVector.Kind.BRANCH).delete()
     states.update(refined_at=None, refined_by="", refine_error=None, path_summary="")
     InteractionState.objects.filter(pk__in=below).update(node_summary="")

@@ -18,6 +18,7 @@ TASKS = {
     "sample": "memory.tasks.grow_sample",
     "import": "memory.tasks.import_chat",
     "reembed": "memory.tasks.reembed",
+    "replay": "memory.tasks.replay_turns",
 }
 
 

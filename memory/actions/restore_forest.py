@@ -36,8 +36,10 @@ NAMED: dict[str, dict[str, str]] = {
     "states": {"turn": "turns!", "parent": "states", "root": "states!", "branch": "states!"},
     "topics": {"root": "states!"},
     "links": {"state": "states!", "parent": "states!"},
-    "moves": {"state": "states!", "old_parent": "states", "new_parent": "states"},
+    "changes": {},
+    "moves": {"state": "states!", "old_parent": "states", "new_parent": "states", "change": "changes"},
     **{f"{kind}s": {"state": "states!", "superseded_by": f"{kind}s"} for kind in EVIDENCE_MODELS},
+    "changed": {"change": "changes!", "state": "states!"},
     "revisions": {"state": "states"},
     "decisions": {"turn": "turns!", "chosen": "states"},
     "traces": {"turn": "turns!"},
@@ -48,6 +50,7 @@ ONCE: dict[str, tuple[tuple[str, ...], ...]] = {
     "topics": (("root",),),
     "links": (("state", "parent"),),
     **{f"{kind}s": (("state", "number", "made_by"),) for kind in EVIDENCE_MODELS},
+    "changed": (("change", "kind", "item"),),
     "revisions": (("kind", "old_item", "new_item", "verdict"),),
     "decisions": (("turn",),),
     "traces": (("turn",),),
@@ -239,6 +242,19 @@ def _moved(section: str, row: Any, document: _Document, place: structure.Standin
     elif section == "revisions":
         for key in ("old_item", "new_item"):
             row[key] = _new(row.get(key), f"{row.get('kind')}s", document)
+    elif section == "changes":
+        row["revisions"] = [new for old in row.get("revisions") or [] if (new := _new(old, "revisions", document))]
+    elif section == "moves":
+        for end, root in (("old_parent", "from_root"), ("new_parent", "to_root")):
+            row.setdefault(root, row[end] is None)  # of an export from before there was a word for it
+    elif section == "changed":
+        row["noted"] = _new(row.get("noted"), "revisions", document)
+        row["superseded_by"] = _new(row.get("superseded_by"), f"{row.get('kind')}s", document)
+        row["item"] = _new(row.get("item"), f"{row.get('kind')}s", document)
+        if row["item"] is None:
+            raise Unsound("its item isn't there")
+    elif section == "topics":
+        row["told_by"] = [states[teller] for teller in row.get("told_by") or [] if teller in states]
     elif section == "decisions":
         row["candidates"] = [_candidate(one, states) for one in row.get("candidates") or [] if one.get("state") is None or one["state"] in states]
     elif section == "traces":

@@ -13,7 +13,7 @@ from memory import present
 from memory.actions import structure
 from memory.errors import conflict, unknown_item
 from memory.llm.embed import embedder
-from memory.models import EvidenceRow, Forest, Revision, StateVector
+from memory.models import Change, ChangedItem, EvidenceRow, Forest, Revision, StateVector
 from memory.present.evidence import KINDS
 from memory.store.evidence import FIELDS
 from memory.store.recall import half
@@ -25,7 +25,7 @@ COPIED = ("slot", "subject", "value", "asserted", "attribute_tag", "entities", "
 
 
 def revise(row: EvidenceRow, do: str, by: Any, *, text: str | None = None, value: str | None = None) -> dict[str, Any]:
-    """Do one of retract, restore, pin, unpin, quarantine, edit; the slot's other values are decided anew. Answers the row that holds now.
+    """Do one of retract, restore, pin, unpin, quarantine, edit; the slot's other values are decided anew. Answers the row that holds now, and the change.
 
     Locks the forest. An edit needs `text`; `value` is what its slot then says. Raises Refused for what the row's status doesn't allow.
     """
@@ -39,34 +39,56 @@ def revise(row: EvidenceRow, do: str, by: Any, *, text: str | None = None, value
             raise unknown_item()
         if vector is not None:
             check_length(forest, vector)
+        change = Change.objects.create(forest=forest, action=do, by_user=by, at_position=forest.last_position)
+        keep(change, kind, current)
         answer = current
         match do:
             case "retract":
                 _set_status(current, Status.RETRACTED, {Status.CURRENT, Status.SUPERSEDED, Status.QUARANTINED})
-                _note(kind, current, None, Verdict.RETRACTED)
+                _note(change, kind, current, None, Verdict.RETRACTED)
             case "quarantine":
                 _set_status(current, Status.QUARANTINED, {Status.CURRENT, Status.SUPERSEDED})
             case "restore":
                 _set_status(current, Status.CURRENT, {Status.RETRACTED, Status.QUARANTINED})
-                _note(kind, current, None, Verdict.RESTORED)
+                _note(change, kind, current, None, Verdict.RESTORED)
             case "pin" | "unpin":
                 current.pinned = do == "pin"
                 current.save(update_fields=["pinned"])
             case "edit":
                 answer = _edit(kind, forest, current, text or "", value)
-                _note(kind, current, answer, Verdict.EDITED)
+                keep(change, kind, answer, made=True)
+                _note(change, kind, current, answer, Verdict.EDITED)
                 if vector is not None:
                     StateVector.objects.create(forest=forest, state_id=answer.state_id, kind=kind, item=answer.pk, vector=half(vector))
             case _:
                 raise ValueError(do)
         touched = {current.state_id}
         if current.slot:
-            _, others = resolve_slots(forest.pk, {(kind, current.slot)}, None)  # type: ignore[arg-type]
+            revisions, others = resolve_slots(forest.pk, {(kind, current.slot)}, forest.last_position)  # type: ignore[arg-type]
+            change.revisions += revisions
             touched |= set(others)
+        change.save(update_fields=["revisions"])
         Forest.objects.filter(pk=forest.pk).update(version=F("version") + 1)
         structure.audit(forest, by, do, f"{kind} {current.pk}", {"items": 1})
         transaction.on_commit(partial(structure.tell_changed, forest.pk, touched))
-    return present.evidence_json(model._default_manager.get(pk=answer.pk))
+    return {**present.evidence_json(model._default_manager.get(pk=answer.pk)), "change": change.pk}
+
+
+def keep(change: Change, kind: str, row: EvidenceRow, *, made: bool = False) -> None:
+    """Keep how a row is before the change touches it, so that it can be undone; `made`: the change made it."""
+    ChangedItem.objects.create(
+        forest_id=change.forest_id,
+        change=change,
+        kind=kind,
+        item=row.pk,
+        state_id=row.state_id,
+        made=made,
+        status=row.status,
+        superseded_by=row.superseded_by_id,
+        valid_to=row.valid_to,
+        known_until=row.known_until,
+        pinned=row.pinned,
+    )
 
 
 def _set_status(row: EvidenceRow, status: EvidenceRow.Status, allowed: set[EvidenceRow.Status]) -> None:
@@ -76,15 +98,17 @@ def _set_status(row: EvidenceRow, status: EvidenceRow.Status, allowed: set[Evide
     row.save(update_fields=["status", "superseded_by", "valid_to", "known_until"])
 
 
-def _note(kind: str, old: EvidenceRow, new: EvidenceRow | None, verdict: str) -> None:
-    """A revision by the user; the same again (taken back, brought back, taken back) moves its time."""
-    Revision.objects.update_or_create(
-        kind=kind,
-        old_item=old.pk,
-        new_item=new.pk if new else None,
-        verdict=verdict,
-        defaults={"forest_id": old.forest_id, "slot": old.slot, "state_id": old.state_id, "by": Revision.By.USER, "at": timezone.now()},
-    )
+def _note(change: Change, kind: str, old: EvidenceRow, new: EvidenceRow | None, verdict: str) -> None:
+    """A revision by the user; the same again (taken back, brought back, taken back) moves its time, and the change keeps the one it had."""
+    same = {"kind": kind, "old_item": old.pk, "new_item": new.pk if new else None, "verdict": verdict}
+    known = Revision.objects.select_for_update().filter(**same).first()
+    if known is None:
+        more = {"forest_id": old.forest_id, "slot": old.slot, "state_id": old.state_id, "by": Revision.By.USER, "at_position": change.at_position}
+        change.revisions.append(Revision.objects.create(**same, **more).pk)
+        return
+    ChangedItem.objects.filter(change=change, kind=kind, item=old.pk).update(noted=known.pk, noted_at=known.at, noted_position=known.at_position)
+    known.at, known.at_position = timezone.now(), change.at_position
+    known.save(update_fields=["at", "at_position"])
 
 
 def _edit(kind: str, forest: Forest, old: EvidenceRow, text: str, value: str | None) -> EvidenceRow:

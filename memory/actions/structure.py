@@ -8,11 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from memory import messages, present
 from memory.actions.publish_outbox import publish_outbox
-from memory.models import AuditEntry, Forest, InteractionState, Lease, Posting, StateVector, TermStat, Topic
+from memory.models import (
+    AuditEntry,
+    Forest,
+    InteractionState,
+    Lease,
+    Outbox,
+    ParentChange,
+    Posting,
+    RoutingDecision,
+    StateVector,
+    TermStat,
+    Topic,
+    Turn,
+)
 from memory.models.forest import PostingKind
 
 
@@ -74,16 +87,38 @@ def restand(forest: Forest, before: Iterable[Edge], parents: Mapping[int, int | 
 
 
 def plant_tree(forest: Forest, root: int) -> None:
-    """Give a state that became a root the topic row of a new tree; its key comes with refinement."""
-    last = Topic.objects.in_forest(forest).order_by("-order").values_list("order", flat=True).first()
-    Topic.objects.get_or_create(root_id=root, defaults={"forest": forest, "order": 0 if last is None else last + 1})
+    """Give a state that became a root the topic row of a new tree, in the place its tree had if it was a root before; its key comes with refinement."""
+    topics = Topic.objects.in_forest(forest)
+    had = ParentChange.objects.in_forest(forest).filter(state=root, order__isnull=False).order_by("-pk").values_list("order", flat=True).first()
+    if had is None or topics.filter(order=had).exists():
+        last = topics.order_by("-order").values_list("order", flat=True).first()
+        had = 0 if last is None else last + 1
+    Topic.objects.get_or_create(root_id=root, defaults={"forest": forest, "order": had})
 
 
 def fell_tree(forest: Forest, root: int) -> None:
     """Take away what only a root has: topic row, topic vector, topic stems."""
+    unname_trees(forest, [root])
     Topic.objects.in_forest(forest).filter(root=root).delete()
-    StateVector.objects.in_forest(forest).filter(state=root, kind=StateVector.Kind.TOPIC).delete()
-    unindex(forest, [root], kinds=[PostingKind.TOPIC])
+
+
+def unname_trees(forest: Forest, roots: Iterable[int]) -> None:
+    """Take away what trees are called, by key, vector and stems; the turns that are left name them when they are refined again."""
+    planted = list(roots)
+    Topic.objects.in_forest(forest).filter(root__in=planted).update(key="", variants=[], stems=[], told_by=[])
+    StateVector.objects.in_forest(forest).filter(state__in=planted, kind=StateVector.Kind.TOPIC).delete()
+    unindex(forest, planted, kinds=[PostingKind.TOPIC])
+
+
+def read_anew(forest: Forest, states: Iterable[int]) -> None:
+    """Clear the summaries of these states and have them refined again: they may speak of a path, or of turns, that are elsewhere now."""
+    again = list(states)
+    rows = InteractionState.objects.in_forest(forest).filter(pk__in=again)
+    rows.update(refined_at=None, refined_by="", refine_error=None, path_summary="", node_summary="")
+    Turn.objects.in_forest(forest).filter(state__in=again, status=Turn.Status.REFINED).update(status=Turn.Status.ANSWERED)
+    StateVector.objects.in_forest(forest).filter(state__in=again, kind=StateVector.Kind.BRANCH).delete()
+    if again:
+        Outbox.objects.create(forest=forest, kind="refine", subject=again[0])
 
 
 def unindex(forest: Forest, states: Iterable[int], kinds: Iterable[int] = PostingKind.values) -> None:
@@ -99,6 +134,14 @@ def unindex(forest: Forest, states: Iterable[int], kinds: Iterable[int] = Postin
     for (kind, number), terms in by_count.items():
         TermStat.objects.in_forest(forest).filter(kind=kind, term__in=terms).update(states=F("states") - number)
     TermStat.objects.in_forest(forest).filter(states=0).delete()
+
+
+def placed(forest: Forest, after: int) -> QuerySet[InteractionState]:
+    """The states later than a position whose place localization chose, not their sender and nobody since: they may be placed anew. In order of time."""
+    method = RoutingDecision.Method
+    chosen = [method.CONTINUATION, method.TEMPORAL, method.RECALL, method.NEW_ROOT]
+    later: QuerySet[InteractionState] = InteractionState.objects.in_forest(forest).filter(position__gt=after, turn__decision__method__in=chosen)
+    return later.order_by("position")
 
 
 def fence(forest: Forest) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 from django.db.models import Max, Q
 
 from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, InteractionState, Revision, StateVector
-from memory.store.refine import resolve_slots
+from memory.store.changes import forget_beside
+from memory.store.refine import judged, reading, resolve_slots
 
 # Numbers of rows that moved to another of their sources, out of the way of what that one's extraction numbers itself.
 REHOMED = 20_000
@@ -61,21 +62,40 @@ def unlearn_to_learn_anew(forest: Forest, states: Iterable[int]) -> set[int]:
 
     What a person has edited, pinned, retracted or set aside stays as they left it. Returns the other states whose evidence looks different now.
     """
-    read_anew = list(states)
-    extracted: dict[str, list[int]] = {}
-    for kind, model in EVIDENCE_MODELS.items():
-        rows = model.objects.in_forest(forest).filter(state__in=read_anew, sources__contained_by=read_anew, pinned=False).exclude(made_by="user")
-        judged = Revision.objects.in_forest(forest).filter(kind=kind, by=Revision.By.USER)
-        rows = rows.exclude(status__in=[EvidenceRow.Status.RETRACTED, EvidenceRow.Status.QUARANTINED])
-        rows = rows.exclude(pk__in=judged.filter(old_item__isnull=False).values("old_item"))
-        extracted[kind] = list(rows.values_list("pk", flat=True))
-    touched, slots = _drop(forest, extracted)
+    going = extracted(forest, states)
+    _remember(forest, going)
+    touched, slots = _drop(forest, going, forgetting=False)
     _, others = resolve_slots(forest.pk, slots, None)
     return touched | set(others)
 
 
-def _drop(forest: Forest, going: Mapping[str, list[int]]) -> tuple[set[int], set[tuple[Any, str]]]:
-    """Delete rows with their vectors and revisions; the states whose values hold again, and the slots to decide anew."""
+def extracted(forest: Forest, states: Iterable[int]) -> dict[str, list[int]]:
+    """Per kind, the rows that were read from these states alone and that no person has had a say on."""
+    read_anew = list(states)
+    found: dict[str, list[int]] = {}
+    for kind, model in EVIDENCE_MODELS.items():
+        rows = model.objects.in_forest(forest).filter(state__in=read_anew, sources__contained_by=read_anew).exclude(made_by="user")
+        found[kind] = list(rows.exclude(pk__in=judged(kind, forest.pk).values("pk")).values_list("pk", flat=True))
+    return found
+
+
+def _remember(forest: Forest, going: Mapping[str, list[int]]) -> None:
+    """Keep, without a word of it, which row each reading had: taught the same again, it is the same row to the traces and changes that name it."""
+    found: dict[int, dict[str, dict[str, int]]] = {}
+    for kind, ids in going.items():
+        for row in EVIDENCE_MODELS[kind].objects.in_forest(forest).filter(pk__in=ids):
+            found.setdefault(row.state_id, {}).setdefault(kind, {})[reading(row.made_by, row.number, row.text, row.slot, row.value)] = row.pk
+    states = list(InteractionState.objects.in_forest(forest).filter(pk__in=found).only("pk", "taught"))
+    for state in states:
+        for kind, readings in found[state.pk].items():
+            state.taught[kind] = {**state.taught.get(kind, {}), **readings}
+    InteractionState.objects.bulk_update(states, ["taught"], batch_size=500)
+
+
+def _drop(forest: Forest, going: Mapping[str, list[int]], *, forgetting: bool = True) -> tuple[set[int], set[tuple[Any, str]]]:
+    """Delete rows with their vectors and revisions; the states whose values hold again, and the slots to decide anew.
+
+    `forgetting`: for good, and with what is kept of them beside; else they may be read again."""
     touched: set[int] = set()
     slots: set[tuple[Any, str]] = set()
     for kind, ids in going.items():
@@ -85,6 +105,8 @@ def _drop(forest: Forest, going: Mapping[str, list[int]]) -> tuple[set[int], set
         touched |= _give_back(model, forest, ids)
         Revision.objects.in_forest(forest).filter(kind=kind).filter(Q(old_item__in=ids) | Q(new_item__in=ids)).delete()
         StateVector.objects.in_forest(forest).filter(kind=kind, item__in=ids).delete()
+        if forgetting:
+            forget_beside(forest, kind, ids)
         rows.delete()
     return touched, slots
 

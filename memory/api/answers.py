@@ -104,6 +104,7 @@ class Job(Shape):
     message = s.CharField(allow_blank=True)
     forest = maybe()
     error = Trouble(allow_null=True)
+    result = s.DictField(allow_null=True, help_text="What came of it; of a `replay`: proposals and how many turns were looked at.")
 
     def get_fields(self) -> dict[str, s.Field[Any, Any, Any, Any]]:
         """`import` is a word of Python."""
@@ -203,6 +204,22 @@ class TraceCandidate(Shape):
     channels = s.DictField(child=ChannelHit(allow_null=True))
 
 
+class Weighed(Shape):
+    """“Why not that one?”: a branch and the one that was chosen, scored alike."""
+
+    state = number(help_text="The one that was asked about; the candidate is where its branch ended then.")
+    candidate = TraceCandidate()
+    winner = TraceCandidate()
+    parts = Part(many=True)
+    words = s.CharField()
+    changed = s.BooleanField(help_text="The winner scores otherwise than the trace says: the forest was corrected since.")
+
+
+class Place(Shape):
+    state = maybe(help_text="Null: deleted since.")
+    label = s.CharField()
+
+
 class TraceDecision(Shape):
     method = s.ChoiceField(choices=models.RoutingDecision.Method.choices)
     chosen = maybe()
@@ -213,6 +230,8 @@ class TraceDecision(Shape):
     threshold = s.FloatField()
     why = s.CharField(allow_blank=True)
     corrected_by = s.CharField(allow_null=True)
+    corrected_at = moment()
+    corrected_from = Place(allow_null=True, help_text="Where localization or the sender had put it; null: it had begun a topic, or nobody moved it.")
     parts = Part(many=True)
     candidates = TraceCandidate(many=True)
 
@@ -408,6 +427,10 @@ class Item(Evidence):
     fields = s.DictField(required=False)
 
 
+class RevisedItem(Item):
+    change = number(help_text="What undoes it.")
+
+
 class FactPage(Shape):
     results = Fact(many=True)
     next = maybe()
@@ -453,6 +476,54 @@ class StateDetail(Shape):
 class Moved(Consequences):
     state = StateRow(required=False)
     tree = TreeRow(required=False)
+    trees = TreeRow(many=True, required=False, help_text="Preview: the trees that are told anew.")
+    evidence = number(required=False, help_text="Preview: facts and records that are read anew.")
+    later = number(required=False, help_text="Preview: later turns that localization placed, and that may be placed anew.")
+    change = number(required=False, help_text="Done: what undoes it.")
+
+
+class MovedMany(Shape):
+    moved = number()
+    change = number()
+
+
+class ChangedItem(Shape):
+    kind = s.ChoiceField(choices=KINDS)
+    id = number()
+
+
+class Change(Shape):
+    id = number()
+    action = s.ChoiceField(choices=models.Change.Action.choices)
+    words = s.CharField()
+    by = s.CharField(allow_null=True)
+    at = s.DateTimeField()
+    state = maybe()
+    item = ChangedItem(allow_null=True)
+    undone_at = moment()
+    undoable = s.BooleanField()
+
+
+class ChangePage(Shape):
+    results = Change(many=True)
+    next = maybe()
+
+
+class MoveMade(Shape):
+    at = s.DateTimeField()
+    by = s.CharField(allow_null=True)
+    to = Place(allow_null=True)
+    change = maybe()
+    undone = s.BooleanField()
+
+    def get_fields(self) -> dict[str, s.Field[Any, Any, Any, Any]]:
+        """`from` is a word of Python."""
+        return {**super().get_fields(), "from": Place(allow_null=True)}
+
+
+class MovePage(Shape):
+    results = MoveMade(many=True)
+    next = maybe()
 
 
 class SearchHit(Shape):

@@ -75,6 +75,10 @@ def id_field(**more: Any) -> serializers.IntegerField:
     return serializers.IntegerField(min_value=1, max_value=MAX_ID, **more)
 
 
+def as_of_field() -> serializers.IntegerField:
+    return serializers.IntegerField(required=False, min_value=0, max_value=MAX_ID, help_text="A position: what was known then, with the status it had then.")
+
+
 # --- Bodies
 
 
@@ -184,6 +188,19 @@ class Move(Placed):
         return super().validate(attrs)
 
 
+class OneMove(serializers.Serializer[Any]):
+    state = id_field()
+    parent = id_field(allow_null=True, help_text="Null: to a root of its own.")
+
+
+class Moves(serializers.Serializer[Any]):
+    moves = OneMove(many=True, allow_empty=False, help_text="At most 200, in the order they are made.")
+
+
+class Replay(serializers.Serializer[Any]):
+    after = serializers.IntegerField(min_value=0, max_value=MAX_ID, help_text="A position: later turns are localized again.")
+
+
 class Revise(serializers.Serializer[Any]):
     """A person's word on a fact or record. Nothing is overwritten: an edit is a new row, the old one stays readable."""
 
@@ -244,6 +261,7 @@ class EvidenceFilter(serializers.Serializer[Any]):
     state = id_field(required=False)
     slot = serializers.CharField(required=False, max_length=200)
     status = serializers.ChoiceField(choices=[*EvidenceRow.Status.values, "all"], default="current")
+    as_of = as_of_field()
 
 
 class FactsPage(EvidenceFilter):
@@ -259,6 +277,7 @@ class RevisionsPage(Page):
     state = id_field(required=False)
     slot = serializers.CharField(required=False, max_length=200)
     kind = serializers.ChoiceField(choices=["fact", "artifact", "event", "mutable_state"], required=False)
+    as_of = as_of_field()
 
 
 class Search(serializers.Serializer[Any]):

@@ -4,6 +4,7 @@ from django.urls import path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
 from memory.api.base import Unknown
+from memory.api.correction import Changes, Moves, Replay, StateMoves, UndoChange, WhyNot
 from memory.api.evidence import Facts, OneItem, Records, ReviseItem, Revisions
 from memory.api.forests import Export, Forests, Observe, OneForest, Recall, SampleForest
 from memory.api.imports import Import
@@ -32,14 +33,20 @@ urlpatterns = [
     path("forests/<int:forest>/search/", SearchForest.as_view(), name="search"),
     path("forests/<int:forest>/export/", Export.as_view(), name="export"),
     path("forests/<int:forest>/import/", Import.as_view(), name="import"),
+    path("forests/<int:forest>/moves/", Moves.as_view(), name="moves"),
+    path("forests/<int:forest>/replay/", Replay.as_view(), name="replay"),
+    path("forests/<int:forest>/changes/", Changes.as_view(), name="changes"),
+    path("changes/<int:change>/undo/", UndoChange.as_view(), name="undo-change"),
     path("forests/<int:forest>/reembed/", Reembed.as_view(), name="reembed"),
     path("turns/<int:turn>/", OneTurn.as_view(), name="one-turn"),
     path("turns/<int:turn>/trace/", TurnTrace.as_view(), name="trace"),
+    path("turns/<int:turn>/candidates/<int:state>/", WhyNot.as_view(), name="why-not"),
     path("turns/<int:turn>/retry/", RetryTurn.as_view(), name="retry-turn"),
     path("turns/<int:turn>/cancel/", CancelTurn.as_view(), name="cancel-turn"),
     path("turns/<int:turn>/keep/", KeepTurn.as_view(), name="keep-turn"),
     path("states/<int:state>/", OneState.as_view(), name="one-state"),
     path("states/<int:state>/move/", MoveState.as_view(), name="move-state"),
+    path("states/<int:state>/moves/", StateMoves.as_view(), name="state-moves"),
     path("items/<str:kind>/<int:item>/", OneItem.as_view(), name="one-item"),
     path("items/<str:kind>/<int:item>/revise/", ReviseItem.as_view(), name="revise-item"),
     path("jobs/", Jobs.as_view(), name="jobs"),

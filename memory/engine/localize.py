@@ -39,8 +39,8 @@ def window(query: Query) -> Window | None:
     return query.cues.temporal
 
 
-def localize(query: Query, recall: Recall, calibration: Calibration, then: Sequence[Recalled] = ()) -> Decision:
-    """Decide where the input goes. Without any state in the forest: a new root, surely.
+def localize(query: Query, recall: Recall, calibration: Calibration, then: Sequence[Recalled] = (), *, shown: int = SHOWN) -> Decision:
+    """Decide where the input goes. Without any state in the forest: a new root, surely. At most `shown` candidates are kept, beside the new root.
 
     `then` are the states of `window(query)`, if it names one; their branches are candidates like all others (a branch whose tip isn't in `recall.tips` is
     resumed at the latest state that was brought)."""
@@ -48,7 +48,7 @@ def localize(query: Query, recall: Recall, calibration: Calibration, then: Seque
     scored = [(branch, rank.parts(branch.features, calibration)) for branch in found]
     fresh = rank.parts(rank.new_root_features(query, found), calibration)
     ranker = f"additive-{calibration.features}-{calibration.hash[:8]}"
-    return _decide(query, recall, then, scored, fresh, calibration.temperature, calibration.cue_probability, ranker)
+    return _decide(query, recall, then, scored, fresh, calibration.temperature, calibration.cue_probability, ranker, shown)
 
 
 def localize_additive(
@@ -58,6 +58,8 @@ def localize_additive(
     calibration: Calibration,
     then: Sequence[Recalled] = (),
     threshold: float = rank.PAPER_THRESHOLD,
+    *,
+    shown: int = SHOWN,
 ) -> Decision:
     """The same cascade with the paper's own sum and its fixed τ (§3.2). `ce_scores` are a cross-encoder's logits by state, on the scale of
     BGE-Reranker-v2-M3 (another scale needs a `threshold` of its own); a branch has that of its best state.
@@ -77,7 +79,7 @@ def localize_additive(
         for branch in found
     ]
     fresh = {**dict.fromkeys(rank.PARTS, 0.0), "path": threshold}
-    return _decide(query, recall, then, scored, fresh, 1.0, calibration.cue_probability, "additive-ce")
+    return _decide(query, recall, then, scored, fresh, 1.0, calibration.cue_probability, "additive-ce", shown)
 
 
 def _decide(
@@ -89,6 +91,7 @@ def _decide(
     temperature: float,
     cue_probability: Mapping[str, float],
     ranker: str,
+    shown: int,
 ) -> Decision:
     totals = [sum(parts.values()) for _, parts in scored]
     threshold = sum(fresh_parts.values())
@@ -116,7 +119,7 @@ def _decide(
         threshold=threshold,
         unsure=unsure,
         why=_why(query, method, winner, runner_up, scored[chosen][0] if chosen is not None else None, second is not None),
-        candidates=_kept(ranked, new),
+        candidates=_kept(ranked, new, shown),
         second=second,
         ranker=ranker,
     )
@@ -176,9 +179,9 @@ def _candidate(branch: Branch, parts: Mapping[str, float], total: float, share: 
     return Candidate(branch.tip.id, branch.tip.root, _label(branch.tip), _tree(branch.tip), branch.active, total, share, parts, branch.channels)
 
 
-def _kept(ranked: Sequence[Candidate], new: Candidate) -> list[Candidate]:
-    shown = [candidate for candidate in ranked if candidate is not new][:SHOWN]
-    return [candidate for candidate in ranked if candidate is new or candidate in shown]
+def _kept(ranked: Sequence[Candidate], new: Candidate, shown: int) -> list[Candidate]:
+    kept = [candidate for candidate in ranked if candidate is not new][:shown]
+    return [candidate for candidate in ranked if candidate is new or candidate in kept]
 
 
 # --- In plain words ------------------------------------------------------------------------------------------------------

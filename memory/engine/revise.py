@@ -115,6 +115,27 @@ def why_not(new: SlotEntry, old: SlotEntry) -> str:
     return ""
 
 
+def replacements(entries: Sequence[SlotEntry]) -> dict[tuple[int, int], int]:
+    """Every replacement that held at some position, as (old, new) → the position from which it is known; like `resolve` a function of the set alone.
+
+    A value that was learned late, of a time between two others, comes between them: what the earlier one was replaced by until then stays told.
+    """
+    taking = sorted((entry for entry in entries if takes_part(entry)), key=lambda entry: (entry.position, entry.id))
+    values = {entry.id: normalize(entry.value) for entry in taking}
+    found: dict[tuple[int, int], int] = {}
+    for old in taking:
+        if old.pinned:
+            continue
+        best: SlotEntry | None = None
+        for place, new in enumerate(taking):
+            if values[new.id] != values[old.id] and _order(new) > _order(old) and (best is None or _order(new) < _order(best)):
+                best = new
+            known_with_it = place + 1 == len(taking) or taking[place + 1].position > max(old.position, new.position)
+            if best is not None and known_with_it:
+                found.setdefault((old.id, best.id), max(old.position, new.position))
+    return found
+
+
 def resolve(entries: Sequence[SlotEntry]) -> list[SlotOutcome]:
     """What holds of all values of one slot, in the order given; the outcome depends on the set alone.
 

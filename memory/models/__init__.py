@@ -1,5 +1,7 @@
-"""Rows: the forest (forest.py), what was learned (evidence.py), why and with what (trace.py), work under way (work.py, imports.py)."""
+"""Rows: the forest (forest.py), what was learned (evidence.py), why and with what (trace.py), what a person changed (changes.py),
+work under way (work.py, imports.py)."""
 
+from memory.models.changes import Change, ChangedItem
 from memory.models.evidence import Artifact, AtomicFact, Event, EvidenceRow, MutableState, Revision
 from memory.models.forest import Forest, InteractionState, NewVector, ParentChange, Posting, PostingKind, StateLink, StateVector, TermStat, Topic, Turn
 from memory.models.imports import Import
@@ -20,6 +22,8 @@ __all__ = [
     "Artifact",
     "AtomicFact",
     "AuditEntry",
+    "Change",
+    "ChangedItem",
     "ContextTrace",
     "Event",
     "EvidenceRow",

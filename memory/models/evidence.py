@@ -135,6 +135,7 @@ class Revision(InForest):
     by = models.CharField(max_length=5, choices=By.choices, default=By.RULE)
     state = models.ForeignKey(InteractionState, null=True, blank=True, on_delete=models.CASCADE, related_name="revisions")
     at = models.DateTimeField(auto_now_add=True)
+    at_position = models.PositiveBigIntegerField(default=0, help_text="Position from which it is known: of the later value, or of the newest state then.")
 
     class Meta:
         constraints = [

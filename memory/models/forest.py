@@ -137,6 +137,8 @@ class InteractionState(InForest):
     refined_by = models.CharField(max_length=64, blank=True, help_text="Version of the extractors that refined it.")
     refine_error = models.JSONField(null=True, blank=True)
     extraction_report = models.JSONField(default=dict, blank=True, help_text="How it was read: kept, dropped by reason, calls, tokens; no content.")
+    # When a move makes it read its path anew and it teaches the same again, here or back where it was, the rows are the same ones to whatever names them.
+    taught = models.JSONField(default=dict, blank=True, editable=False, help_text="Kind → keyed digest of what was read → the id its row had; no content.")
 
     class Meta:
         constraints = [
@@ -161,6 +163,13 @@ class ParentChange(InForest):
     at_position = models.PositiveBigIntegerField()
     by_user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
+    # What it was part of, and what putting it back needs. A root's parent is null, as is one that was deleted since: hence the two flags.
+    change = models.ForeignKey("memory.Change", null=True, blank=True, on_delete=models.CASCADE, related_name="moves")
+    from_root = models.BooleanField(default=False)
+    to_root = models.BooleanField(default=False)
+    order = models.PositiveIntegerField(null=True, blank=True, help_text="The place of its tree in the order of planting, when a root moved.")
+    method = models.CharField(max_length=12, blank=True, help_text="How the turn had been placed before.")
+    unsure = models.BooleanField(default=False)
 
     class Meta:
         constraints = [unique_in_forest("parent_change")]
@@ -185,6 +194,8 @@ class Topic(InForest):
     variants = ArrayField(models.CharField(max_length=200), default=list, blank=True)
     stems = ArrayField(models.CharField(max_length=100), default=list, blank=True)
     order = models.PositiveIntegerField(default=0, help_text="Order of planting, from 0: colour and leaf follow from it.")
+    # When one of them goes elsewhere, the tree is told anew.
+    told_by = ArrayField(models.BigIntegerField(), default=list, blank=True, help_text="Ids of the states that gave the key or a variant; none: the root.")
 
     class Meta:
         constraints = [unique_in_forest("topic")]

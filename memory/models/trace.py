@@ -36,6 +36,7 @@ class RoutingDecision(InForest):
     why = models.TextField(blank=True)
     ranker = models.CharField(max_length=64, blank=True, help_text="Version of the weights.")
     corrected_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    corrected_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

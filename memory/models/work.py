@@ -39,7 +39,7 @@ class Lease(InForest):
 
 
 class Job(InForest):
-    """Progress of long work: a sample growing, an import, a re-embedding."""
+    """Progress of long work: a sample growing, an import, a re-embedding, a replay."""
 
     class Status(models.TextChoices):
         WAITING = "waiting", "waiting"
@@ -53,6 +53,7 @@ class Job(InForest):
     total = models.PositiveIntegerField(default=0)
     message = models.CharField(max_length=300, blank=True)
     error = models.JSONField(null=True, blank=True)
+    result = models.JSONField(null=True, blank=True, help_text="What came of it, by ids and numbers; no content.")
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

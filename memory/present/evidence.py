@@ -11,6 +11,7 @@ from django.db.models import Q, QuerySet
 
 from memory.models import EVIDENCE_MODELS, EvidenceRow, Revision
 from memory.present.words import Json, iso
+from memory.store.as_of import Then, evidence_then, revisions_then
 from memory.store.evidence import FIELDS
 
 KINDS: dict[type[EvidenceRow], str] = {model: kind for kind, model in EVIDENCE_MODELS.items()}
@@ -22,8 +23,8 @@ def _plain(value: Any) -> Any:
     return value.isoformat() if hasattr(value, "isoformat") else value
 
 
-def evidence_list(rows: QuerySet[Any] | Iterable[EvidenceRow]) -> list[Json]:
-    """Facts or records of one kind and one forest, with their revisions; four queries however many."""
+def evidence_list(rows: QuerySet[Any] | Iterable[EvidenceRow], as_of: int | None = None) -> list[Json]:
+    """Facts or records of one kind and one forest, with their revisions; some queries however many. `as_of`: as they stood at that position."""
     if isinstance(rows, QuerySet):
         rows = rows.select_related("state")
     found = list(rows)
@@ -33,34 +34,38 @@ def evidence_list(rows: QuerySet[Any] | Iterable[EvidenceRow]) -> list[Json]:
     kind = KINDS[model]
     ids = [row.pk for row in found]
     replaced: dict[int, list[int]] = defaultdict(list)
-    for old, new in model.objects.filter(forest=forest, superseded_by__in=ids).order_by("id").values_list("id", "superseded_by"):
+    stood = evidence_then(forest, kind, found, as_of) if as_of is not None else {}  # type: ignore[arg-type]
+    now = model.objects.filter(forest=forest, superseded_by__in=ids).order_by("id").values_list("id", "superseded_by")
+    for old, new in sorted((pk, then.superseded_by) for pk, then in stood.items() if then.superseded_by is not None) if as_of is not None else now:
         replaced[new].append(old)
     revisions: dict[int, list[Json]] = defaultdict(list)
-    for revision in revision_list(Revision.objects.filter(forest=forest, kind=kind).filter(Q(old_item__in=ids) | Q(new_item__in=ids))):
+    told = Revision.objects.filter(forest=forest, kind=kind).filter(Q(old_item__in=ids) | Q(new_item__in=ids))
+    for revision in revision_list(told if as_of is None else revisions_then(told, forest, as_of)):
         for item in {end["id"] for end in (revision["old"], revision["new"]) if end}:
             revisions[item].append(revision)
-    return [_evidence(row, kind, replaced[row.pk], revisions[row.pk]) for row in found]
+    return [_evidence(row, kind, replaced[row.pk], revisions[row.pk], stood.get(row.pk)) for row in found]
 
 
-def _evidence(row: Any, kind: str, supersedes: list[int], revisions: list[Json]) -> Json:
+def _evidence(row: Any, kind: str, supersedes: list[int], revisions: list[Json], then: Then | None) -> Json:
+    stood = then or Then(row.status, row.superseded_by_id, row.valid_to, row.known_until, row.pinned)
     answer: Json = {
         "id": row.pk,
         "kind": kind,
         "text": row.text,
         "slot": row.slot,
         "attribute_tag": row.attribute_tag,
-        "status": row.status,
+        "status": stood.status,
         "valid_from": iso(row.event_time),
-        "valid_to": iso(row.valid_to),
+        "valid_to": iso(stood.valid_to),
         "known_from": row.known_from,
-        "known_until": row.known_until,
-        "pinned": row.pinned,
+        "known_until": stood.known_until,
+        "pinned": stood.pinned,
         "state": row.state_id,
         "position": row.state.position,
         "evidence": row.evidence,
         "entities": row.entities,
         "supersedes": supersedes,
-        "superseded_by": row.superseded_by_id,
+        "superseded_by": stood.superseded_by,
         "revisions": revisions,
     }
     if kind != "fact":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -10,6 +10,7 @@ from django.db.models import Count, QuerySet
 
 from memory.llm.interface import get_model
 from memory.models import AtomicFact, EvidenceRow, Forest, Import, InteractionState, Job, Profile, Turn
+from memory.present.states import labels
 from memory.present.words import Json, iso
 
 
@@ -54,8 +55,9 @@ def forest_json(forest: Forest) -> Json:
 
 
 def job_list(jobs: Iterable[Job]) -> list[Json]:
-    """Progress of long work; one query more however many."""
+    """Progress of long work; two queries more however many."""
     found = list(jobs)
+    named = labels(state for job in found if job.kind == "replay" for state in _named(job))
     given = {one.job_id: one for one in Import.objects.filter(job__in=[job.pk for job in found if job.kind == "import"])}
     return [
         {
@@ -67,6 +69,7 @@ def job_list(jobs: Iterable[Job]) -> list[Json]:
             "message": job.message,
             "forest": job.forest_id,
             "error": job.error,
+            "result": replay_json(job.result, named) if job.kind == "replay" and job.result else job.result,
             "import": import_json(given[job.pk]) if job.pk in given else None,
         }
         for job in found
@@ -76,6 +79,22 @@ def job_list(jobs: Iterable[Job]) -> list[Json]:
 def job_json(job: Job) -> Json:
     """Progress of one."""
     return job_list([job])[0]
+
+
+def _named(job: Job) -> set[int]:
+    """The states that the proposals of a replay name."""
+    proposals = (job.result or {}).get("proposals", [])
+    return {proposal[end] for proposal in proposals for end in ("state", "from", "to") if proposal[end] is not None}
+
+
+def replay_json(result: Json, named: Mapping[int, str]) -> Json:
+    """Proposals with what their states are called now; kept are ids alone, so that nothing deleted lives on here. Those whose states are gone are left out."""
+    shown = [
+        {**proposal, "label": named[proposal["state"]], "from_label": named.get(proposal["from"], ""), "to_label": named.get(proposal["to"], "")}
+        for proposal in result["proposals"]
+        if all(proposal[end] is None or proposal[end] in named for end in ("state", "from", "to"))
+    ]
+    return {"proposals": shown, "looked_at": result["looked_at"]}
 
 
 def import_json(given: Import) -> Json:

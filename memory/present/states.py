@@ -48,7 +48,7 @@ def state_rows(forest: Forest | int, states: States) -> list[Json]:
     marks = evidence_marks(forest, ids)
     unsure = set(_only(RoutingDecision.objects.filter(forest=forest, unsure=True), "turn__state__id", ids).values_list("turn__state__id", flat=True))
     second = dict(_only(StateLink.objects.filter(forest=forest), "state_id", ids).order_by("weight", "id").values_list("state_id", "parent_id"))
-    moved = dict(_only(ParentChange.objects.filter(forest=forest), "state_id", ids).order_by("id").values_list("state_id", "old_parent_id"))
+    moved = _moved_from(forest, ids)
     return [
         {
             "id": row["id"],
@@ -63,11 +63,24 @@ def state_rows(forest: Forest | int, states: States) -> list[Json]:
             "pending": row["refined_at"] is None,
             "unsure": row["id"] in unsure,
             "moved_from": moved.get(row["id"]),
-            "second": second.get(row["id"]) if row["id"] in unsure else None,
+            "second": second.get(row["id"]) if row["id"] in unsure and second.get(row["id"]) != row["parent_id"] else None,
             "entities": row["entities"][:ROW_ENTITIES],
         }
         for row in rows
     ]
+
+
+def _moved_from(forest: Forest | int, ids: list[int] | None) -> dict[int, int | None]:
+    """Where states were moved from last, those left out whose moves were undone or led them back to where they had been placed."""
+    moves = _only(ParentChange.objects.filter(Q(change=None) | Q(change__undone_at=None), forest=forest), "state_id", ids).order_by("id")
+    home: dict[int, tuple[int | None, bool]] = {}
+    last: dict[int, int | None] = {}
+    for state, old, from_root, new, to_root in moves.values_list("state_id", "old_parent_id", "from_root", "new_parent_id", "to_root"):
+        if (new, to_root) == home.setdefault(state, (old, from_root)):
+            last.pop(state, None)
+        else:
+            last[state] = old
+    return last
 
 
 def state_row(state: InteractionState) -> Json:

@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from django.db.models import Func, JSONField, QuerySet, Value
+from django.db.models import Func, JSONField, Q, QuerySet, Value
 
-from memory.models import EVIDENCE_MODELS, ContextTrace, InteractionState, RoutingDecision, Turn
+from memory.models import EVIDENCE_MODELS, ContextTrace, InteractionState, ParentChange, RoutingDecision, Turn
+from memory.present.changes import move_list
 from memory.present.states import crumbs
 from memory.present.words import Json, iso, shorten
 
@@ -177,15 +178,24 @@ def _trace_decision(decision: RoutingDecision, state: InteractionState | None) -
         "threshold": decision.threshold,
         "why": decision.why,
         "corrected_by": decision.corrected_by.get_username() if decision.corrected_by else None,
-        "parts": [{"key": key, "label": label} for key, label in _parts(decision.candidates)],
+        "corrected_at": iso(decision.corrected_at),
+        "corrected_from": _corrected_from(state) if state and decision.method == RoutingDecision.Method.CORRECTED else None,
+        "parts": part_list(decision.candidates),
         "candidates": decision.candidates,
     }
 
 
-def _parts(candidates: Iterable[Json]) -> Iterable[tuple[str, str]]:
+def _corrected_from(state: InteractionState) -> Json | None:
+    """Where the turn had been placed before anybody moved it; null: it had begun a topic."""
+    moves = ParentChange.objects.filter(Q(change=None) | Q(change__undone_at=None), state=state).order_by("pk")
+    return next((move["from"] for move in move_list(moves.select_related("by_user", "change")[:1])), None)
+
+
+def part_list(candidates: Iterable[Json]) -> list[Json]:
+    """The score parts in the order of the legend, with those of other rankers after them."""
     used: dict[str, Any] = {key: None for candidate in candidates for key in candidate.get("parts", {})}
-    yield from PARTS.items()
-    yield from ((key, key.replace("_", " ").capitalize()) for key in used if key not in PARTS)
+    named = {**PARTS, **{key: key.replace("_", " ").capitalize() for key in used if key not in PARTS}}
+    return [{"key": key, "label": label} for key, label in named.items()]
 
 
 def _trace_context(context: ContextTrace) -> Json:

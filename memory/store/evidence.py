@@ -10,6 +10,7 @@ from django.db.models import Q
 from memory.engine.forest import Evidence, EvidenceKind, Found
 from memory.models import EVIDENCE_MODELS, EvidenceRow
 from memory.store import read
+from memory.store.as_of import Then, evidence_then
 
 NEAREST = 40
 KINDS: tuple[EvidenceKind, ...] = ("fact", "artifact", "event", "mutable_state")
@@ -35,11 +36,9 @@ FIELDS: dict[str, tuple[str, ...]] = {
 }
 
 
-def value(kind: EvidenceKind, row: EvidenceRow, as_of: int | None = None) -> Evidence:
-    """A row as the engine sees it; at `as_of` what was learned later hasn't happened."""
-    known_until, status, superseded_by = row.known_until, row.status, row.superseded_by_id
-    if as_of is not None and status == "superseded" and known_until is not None and known_until > as_of:
-        known_until, status, superseded_by = None, "current", None
+def value(kind: EvidenceKind, row: EvidenceRow, then: Then | None = None) -> Evidence:
+    """A row as the engine sees it: as it stands, or as it stood `then`."""
+    stood = then or Then(row.status, row.superseded_by_id, row.valid_to, row.known_until, row.pinned)
     return Evidence(
         kind=kind,
         id=row.pk,
@@ -53,12 +52,12 @@ def value(kind: EvidenceKind, row: EvidenceRow, as_of: int | None = None) -> Evi
         evidence=row.evidence,
         sources=tuple(row.sources),
         position=row.known_from,
-        known_until=known_until,
+        known_until=stood.known_until,
         event_time=row.event_time,
-        valid_to=row.valid_to if status == "superseded" else None,
-        status=status,  # type: ignore[arg-type]
-        superseded_by=superseded_by,
-        pinned=row.pinned,
+        valid_to=stood.valid_to if stood.status == "superseded" else None,
+        status=stood.status,  # type: ignore[arg-type]
+        superseded_by=stood.superseded_by,
+        pinned=stood.pinned,
         made_by=row.made_by,
         fields={name: getattr(row, name) for name in FIELDS[kind]},
     )
@@ -66,7 +65,8 @@ def value(kind: EvidenceKind, row: EvidenceRow, as_of: int | None = None) -> Evi
 
 def _rows(forest: int, kind: EvidenceKind, where: Q, as_of: int | None, limit: int) -> list[Evidence]:
     rows = EVIDENCE_MODELS[kind].objects.in_forest(forest).filter(where).filter(known_from__lte=read.until(as_of)).order_by("-known_from", "id")[:limit]
-    return [value(kind, row, as_of) for row in rows]
+    stood = evidence_then(forest, kind, rows, as_of) if as_of is not None else {}
+    return [value(kind, row, stood.get(row.pk)) for row in rows]
 
 
 def nearest(forest: int, query: str, lexical: Sequence[int], limit: int, kinds: Collection[EvidenceKind] = KINDS) -> dict[tuple[EvidenceKind, int], float]:

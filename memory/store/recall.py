@@ -30,19 +30,23 @@ class Statistics:
     entities: Mapping[str, int]
 
 
-def statistics(forest: Forest, terms: Sequence[str], entities: Sequence[str]) -> Statistics:
-    rows = read.select(
-        """
-        SELECT kind, term, states FROM memory_termstat
-        WHERE forest_id = %s AND ((kind = %s AND term = ANY(%s)) OR (kind = %s AND term = ANY(%s)))
-        """,
-        [forest.pk, PostingKind.TERM, list(terms), PostingKind.ENTITY, list(entities)],
-    )
+def statistics(forest: Forest, terms: Sequence[str], entities: Sequence[str], as_of: int | None = None) -> Statistics:
+    """Of the forest as it is, kept as sums; at `as_of` they are counted over the states of that time."""
+    wanted = [forest.pk, PostingKind.TERM, list(terms), PostingKind.ENTITY, list(entities)]
+    which = "forest_id = %s AND ((kind = %s AND term = ANY(%s)) OR (kind = %s AND term = ANY(%s)))"
+    states, length = forest.indexed_states, forest.indexed_terms
+    if as_of is None:
+        rows = read.select(f"SELECT kind, term, states FROM memory_termstat WHERE {which}", wanted)
+    else:
+        early = "state_id IN (SELECT id FROM memory_interactionstate WHERE forest_id = %s AND position <= %s)"
+        rows = read.select(f"SELECT kind, term, count(*) FROM memory_posting WHERE {which} AND {early} GROUP BY kind, term", [*wanted, forest.pk, as_of])
+        [(states, length)] = read.select(
+            "SELECT count(*), coalesce(sum(length), 0) FROM memory_interactionstate WHERE forest_id = %s AND position <= %s", [forest.pk, as_of]
+        )
     by_kind: dict[int, dict[str, int]] = {PostingKind.TERM: {}, PostingKind.ENTITY: {}}
-    for kind, term, states in rows:
-        by_kind[kind][term] = states
-    average = forest.indexed_terms / max(forest.indexed_states, 1)
-    return Statistics(forest.indexed_states, average, by_kind[PostingKind.TERM], by_kind[PostingKind.ENTITY])
+    for kind, term, number in rows:
+        by_kind[kind][term] = number
+    return Statistics(states, int(length) / max(states, 1), by_kind[PostingKind.TERM], by_kind[PostingKind.ENTITY])
 
 
 def half(vector: np.ndarray) -> HalfVector:
@@ -140,19 +144,19 @@ class TopicRow:
     similarity: float | None
 
 
-def topics(forest: int, stems: Sequence[str], query: str, limit: int) -> list[TopicRow]:
+def topics(forest: int, stems: Sequence[str], query: str, limit: int, as_of: int | None = None) -> list[TopicRow]:
     """Topic keys that share a stem with the query, and the `limit` nearest by embedding."""
     rows = read.select(
         """
-        WITH near AS (
+        WITH planted AS (SELECT id FROM memory_interactionstate WHERE forest_id = %s AND parent_id IS NULL AND position <= %s), near AS (
             SELECT state_id, 1 - (vector <=> %s::halfvec) AS similarity FROM memory_statevector
-            WHERE forest_id = %s AND kind = 'topic' ORDER BY similarity DESC LIMIT %s
+            WHERE forest_id = %s AND kind = 'topic' AND (%s::bigint IS NULL OR state_id IN (SELECT id FROM planted)) ORDER BY similarity DESC LIMIT %s
         )
         SELECT t.root_id, t.key, t.variants, near.similarity FROM memory_topic t LEFT JOIN near ON near.state_id = t.root_id
-        WHERE t.forest_id = %s AND t.key <> '' AND (near.state_id IS NOT NULL OR t.root_id IN
+        WHERE t.forest_id = %s AND t.key <> '' AND (%s::bigint IS NULL OR t.root_id IN (SELECT id FROM planted)) AND (near.state_id IS NOT NULL OR t.root_id IN
             (SELECT state_id FROM memory_posting WHERE forest_id = %s AND kind = %s AND term = ANY(%s)))
         """,
-        [query, forest, limit, forest, forest, PostingKind.TOPIC, list(stems)],
+        [forest, read.until(as_of), query, forest, as_of, limit, forest, as_of, forest, PostingKind.TOPIC, list(stems)],
     )
     return [TopicRow(root, key, tuple(variants), similarity) for root, key, variants, similarity in rows]
 

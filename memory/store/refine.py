@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from memory.engine import revise
 from memory.engine.forest import EvidenceKind, Extraction, Proposal, SlotEntry
@@ -131,7 +133,7 @@ def apply(forest: int, token: int, plan: Plan) -> Applied | None:
             return None
         extraction = plan.extraction
         rows = _write_evidence(state, plan)
-        revisions, touched = resolve_slots(forest, {(kind, row.slot) for kind, row in rows if row.slot}, state)
+        revisions, touched = resolve_slots(forest, {(kind, row.slot) for kind, row in rows if row.slot}, None)
         state.node_summary, state.path_summary = extraction.node_summary, extraction.path_summary
         state.entities, state.keywords = list(extraction.entities), list(extraction.keywords)
         state.refined_at, state.refined_by, state.refine_error = timezone.now(), plan.version, None
@@ -160,15 +162,32 @@ def _write_evidence(state: InteractionState, plan: Plan) -> list[tuple[EvidenceK
         known = model.objects.filter(state=state, made_by=proposal.made_by).order_by("number")
         same = Q(number=number) if proposal.made_by == "rule" else Q(value=proposal.value) & (Q(text=proposal.text) | Q(slot=proposal.slot[:200]) & ~Q(slot=""))
         row = known.filter(same).first()
+        if row is not None and proposal.made_by == "rule" and row.text != proposal.text and judged(proposal.kind, state.forest_id).filter(pk=row.pk).exists():
+            # A person's word keeps what was read where the turn hung before: what is read here is another item.
+            row = known.filter(text=proposal.text, value=proposal.value).first()
         if row is None:
-            last = known.values_list("number", flat=True).last() if proposal.made_by != "rule" else None
-            row = _new_row(model, state, proposal, number if last is None else max(number, last + 1))
+            taken = set(known.values_list("number", flat=True))
+            free = number if proposal.made_by == "rule" and number not in taken else max(number, max(taken, default=-1) + 1)
+            row = _new_row(model, state, proposal, free)
         rows.append((proposal.kind, row))
     return rows
 
 
+def judged(kind: str, forest: int) -> QuerySet[EvidenceRow]:
+    """The extracted rows that a person has had a say on: pinned, set aside, taken back, brought back or edited."""
+    said = Revision.objects.in_forest(forest).filter(kind=kind, by=Revision.By.USER, old_item__isnull=False)
+    aside = [EvidenceRow.Status.RETRACTED, EvidenceRow.Status.QUARANTINED]
+    rows: QuerySet[EvidenceRow] = EVIDENCE_MODELS[kind].objects.in_forest(forest)
+    return rows.exclude(made_by="user").filter(Q(pinned=True) | Q(status__in=aside) | Q(pk__in=said.values("old_item")))
+
+
 def _new_row(model: type[EvidenceRow], state: InteractionState, proposal: Proposal, number: int) -> EvidenceRow:
+    fields = fields_of(proposal.kind, proposal.fields)
+    had = state.taught.get(proposal.kind, {}).get(reading(proposal.made_by, number, proposal.text, proposal.slot[:200], proposal.value))
+    if had is not None and model.objects.filter(pk=had).exists():
+        had = None
     return model.objects.create(
+        pk=had,
         forest_id=state.forest_id,
         state=state,
         number=number,
@@ -184,13 +203,20 @@ def _new_row(model: type[EvidenceRow], state: InteractionState, proposal: Propos
         evidence=proposal.evidence,
         event_time=proposal.event_time or state.time,
         known_from=state.position,
-        **fields_of(proposal.kind, proposal.fields),
+        **fields,
     )
 
 
-def resolve_slots(forest: int, slots: Iterable[tuple[EvidenceKind, str]], state: InteractionState | None) -> tuple[list[int], set[int]]:
+def reading(made_by: str, number: int, text: str, slot: str, value: str) -> str:
+    """A digest of what was read of a turn, by a key of this installation: it says whether the same is read again, and nothing of what it is."""
+    return salted_hmac("memory.reading", json.dumps([made_by, number, text, slot, value])).hexdigest()[:32]
+
+
+def resolve_slots(forest: int, slots: Iterable[tuple[EvidenceKind, str]], by_hand: int | None) -> tuple[list[int], set[int]]:
     """Decide anew which value of each slot holds, from all its values at once: the order of arrival plays no part (W6, D3).
 
+    `by_hand` is the newest position when a person's word is the reason: what is replaced then is told beside what was before. Else the replacements
+    that are told are those that held at some position, whatever was read, moved or deleted in between.
     Returns the ids of new revisions and of the states whose evidence changed. Call it inside a transaction.
     """
     revisions: list[int] = []
@@ -201,10 +227,8 @@ def resolve_slots(forest: int, slots: Iterable[tuple[EvidenceKind, str]], state:
         edited = Revision.objects.in_forest(forest).filter(kind=kind, verdict=Revision.Verdict.EDITED).values("old_item")
         found = model.objects.select_for_update().in_forest(forest).filter(slot=slot).exclude(pk__in=edited).order_by("pk")
         rows: dict[int, EvidenceRow] = {row.pk: row for row in found}
-        entries = [
-            SlotEntry(row.pk, row.value, row.event_time, row.known_from, row.asserted, row.status, row.pinned)  # type: ignore[arg-type]
-            for row in rows.values()
-        ]
+        entries = [slot_entry(row) for row in rows.values()]
+        replaced: dict[tuple[int, int], int] = {}
         for outcome in revise.resolve(entries):
             row = rows[outcome.id]
             if (row.status, row.superseded_by_id) == (outcome.status, outcome.superseded_by):
@@ -215,16 +239,50 @@ def resolve_slots(forest: int, slots: Iterable[tuple[EvidenceKind, str]], state:
             touched.add(row.state_id)
             if outcome.superseded_by is not None:
                 touched.add(rows[outcome.superseded_by].state_id)
-                revision, created = Revision.objects.get_or_create(
-                    kind=kind,
-                    old_item=row.pk,
-                    new_item=outcome.superseded_by,
-                    verdict=Revision.Verdict.SUPERSEDED,
-                    defaults={"forest_id": forest, "slot": slot, "state_id": rows[outcome.superseded_by].state_id},
-                )
-                if created:
-                    revisions.append(revision.pk)
+                replaced[row.pk, outcome.superseded_by] = by_hand or 0
+        revisions += _tell_replacements(forest, kind, slot, rows, replaced if by_hand is not None else revise.replacements(entries), prune=by_hand is None)
     return revisions, touched
+
+
+def slot_entry(row: EvidenceRow) -> SlotEntry:
+    """A row as revision sees it."""
+    return SlotEntry(row.pk, row.value, row.event_time, row.known_from, row.asserted, row.status, row.pinned)  # type: ignore[arg-type]
+
+
+def _tell_replacements(
+    forest: int, kind: EvidenceKind, slot: str, rows: Mapping[int, EvidenceRow], replaced: Mapping[tuple[int, int], int], *, prune: bool
+) -> list[int]:
+    """Write the revisions (old, new) → position that aren't there; `prune` takes those away that never held, of values that take part. New ids."""
+    told = Revision.objects.in_forest(forest).filter(kind=kind, verdict=Revision.Verdict.SUPERSEDED, old_item__in=rows, new_item__in=rows)
+    known = {(revision.old_item, revision.new_item): revision for revision in told}
+    made = [
+        Revision.objects.create(
+            forest_id=forest,
+            kind=kind,
+            old_item=old,
+            new_item=new,
+            slot=slot,
+            verdict=Revision.Verdict.SUPERSEDED,
+            state_id=rows[new].state_id,
+            at_position=position,
+        ).pk
+        for (old, new), position in replaced.items()
+        if (old, new) not in known
+    ]
+    if prune:
+        taking = {row.pk: row.known_from for row in rows.values() if revise.takes_part(slot_entry(row))}
+        never = [
+            revision.pk
+            for (old, new), revision in known.items()
+            if (old, new) not in replaced
+            and old in taking
+            and new in taking
+            and not rows[old].pinned
+            and revision.by == Revision.By.RULE
+            and revision.at_position == max(taking[old], taking[new])
+        ]
+        Revision.objects.filter(pk__in=never).delete()
+    return made
 
 
 def _name_tree(state: InteractionState, plan: Plan) -> None:
@@ -232,10 +290,13 @@ def _name_tree(state: InteractionState, plan: Plan) -> None:
     topic = Topic.objects.filter(root_id=state.root_id).first()
     if topic is None or not extraction.topic:
         return
+    before = (topic.key, topic.variants, topic.stems)
+    tellers = topic.told_by or ([topic.root_id] if topic.key else [])
     topic.key = extraction.topic[:200]
     topic.variants = sorted({*topic.variants, *(variant[:200] for variant in extraction.topic_variants)})
     topic.stems = sorted({*topic.stems, *plan.topic_stems})
-    topic.save(update_fields=["key", "variants", "stems"])
+    topic.told_by = tellers if (topic.key, topic.variants, topic.stems) == before else [*(one for one in tellers if one != state.pk), state.pk]
+    topic.save(update_fields=["key", "variants", "stems", "told_by"])
     add_postings(state.forest_id, state.root_id, len(topic.stems), [(int(PostingKind.TOPIC), stem, 1) for stem in plan.topic_stems])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from memory.models import ContextTrace, Job, ParentChange, StateLink
+from memory.models import Change, ChangedItem, ContextTrace, Job, ParentChange, StateLink
 from tests.forests import learn, plant, say, trace, wait
 
 CANARY = "zyzzyva7391"
@@ -63,6 +63,8 @@ class Planted:
         self.job = Job.objects.create(forest=self.forest, kind="sample", message=CANARY)
         StateLink.objects.create(forest=self.forest, state=self.later, parent=self.root, weight=0.3)
         ParentChange.objects.create(forest=self.forest, state=self.later, old_parent=self.root, new_parent=self.state, at_position=3)
+        self.change = Change.objects.create(forest=self.forest, action="pin", by_user=ines, at_position=3)
+        ChangedItem.objects.create(forest=self.forest, change=self.change, kind="fact", item=self.fact.pk, state=self.state)
 
 
 @pytest.fixture

@@ -52,6 +52,9 @@ ANSWERS = [
     ("states/{state.pk}/", "/api/states/{state}/"),
     ("items/fact/{fact.pk}/", "/api/items/{kind}/{item}/"),
     ("items/event/{record.pk}/", "/api/items/{kind}/{item}/"),
+    ("states/{later.pk}/moves/", "/api/states/{state}/moves/"),
+    ("forests/{forest.pk}/changes/", "/api/forests/{forest}/changes/"),
+    ("forests/{forest.pk}/facts/?as_of=2", "/api/forests/{forest}/facts/"),
     ("jobs/", "/api/jobs/"),
     ("jobs/{job.pk}/", "/api/jobs/{job}/"),
 ]
@@ -68,7 +71,7 @@ def test_answers_have_the_documented_shape(planted, as_ines, schema, path, docum
 
 def test_the_shape_check_finds_a_wrong_answer(schema):
     shape = {"$ref": "#/components/schemas/Job"}
-    right = {"id": 1, "kind": "k", "status": "done", "done": 0, "total": 0, "message": "", "forest": None, "error": None, "import": None}
+    right = {"id": 1, "kind": "k", "status": "done", "done": 0, "total": 0, "message": "", "forest": None, "error": None, "result": None, "import": None}
     assert not list(differences(right, shape, schema))
     for wrong in (
         {**right, "extra": 1},

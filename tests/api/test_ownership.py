@@ -38,6 +38,12 @@ HERS = [
     ("one-state", "DELETE", "states/{state.pk}/?preview=1", None),
     ("one-state", "DELETE", "states/{state.pk}/", None),
     ("move-state", "POST", "states/{state.pk}/move/", {"new_root": True}),
+    ("state-moves", "GET", "states/{later.pk}/moves/", None),
+    ("why-not", "GET", "turns/{turn.pk}/candidates/{root.pk}/", None),
+    ("moves", "POST", "forests/{forest.pk}/moves/", {"moves": [{"state": 1, "parent": None}]}),
+    ("replay", "POST", "forests/{forest.pk}/replay/", {"after": 0}),
+    ("changes", "GET", "forests/{forest.pk}/changes/", None),
+    ("undo-change", "POST", "changes/{change.pk}/undo/", None),
     ("one-item", "GET", "items/fact/{fact.pk}/", None),
     ("one-item", "GET", "items/event/{record.pk}/", None),
     ("revise-item", "POST", "items/fact/{fact.pk}/revise/", {"do": "retract"}),
@@ -104,4 +110,9 @@ def test_a_parent_from_another_forest_is_unknown(planted, as_omar, omar):
     answer = as_omar.ask("POST", f"forests/{own.pk}/turns/", {"text": "Hi", "parent": planted.state.pk})
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "unknown_state")
     answer = as_omar.ask("POST", f"states/{mine.pk}/move/", {"parent": planted.state.pk})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "unknown_state")
+    for move in ({"state": mine.pk, "parent": planted.state.pk}, {"state": planted.state.pk, "parent": None}):
+        answer = as_omar.ask("POST", f"forests/{own.pk}/moves/", {"moves": [move]})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "unknown_state")
+    answer = as_omar.ask("GET", f"turns/{mine.turn_id}/candidates/{planted.state.pk}/")
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "unknown_state")

@@ -10,6 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from memory.evaluation import fit, measurements, streams
+from memory.evaluation.corrections import is_personal
 from memory.llm.calibration import WEIGHTS
 from memory.llm.embed import embedder
 
@@ -30,6 +31,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         embed = streams.CachedEmbedder(embedder().embed)
         try:
+            if options["out"].resolve() == WEIGHTS.resolve() and any(is_personal(self._split(given)[1]) for given in options["directories"]):
+                raise CommandError("These are a person's own corrections, and the shipped weights are everybody's: write the file elsewhere with --out.")
             sources = dict(self._source(given) for given in options["directories"])
             tests = dict(self._source(given) for given in options["test"])
             calibration = fit.fit(sources, embed, self.stdout.write)
@@ -52,7 +55,12 @@ class Command(BaseCommand):
 
     @staticmethod
     def _source(given: Path) -> tuple[str, list[list[streams.GoldTurn]]]:
+        name, directory = Command._split(given)
+        return name, streams.load(directory)
+
+    @staticmethod
+    def _split(given: Path) -> tuple[str, Path]:
         name, equals, directory = str(given).partition("=")
         if not equals:
-            raise ValueError(f"{given} isn't NAME=DIR.")
-        return name, streams.load(Path(directory))
+            raise CommandError(f"{given} isn't NAME=DIR.")
+        return name, Path(directory)

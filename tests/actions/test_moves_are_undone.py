@@ -1,0 +1,106 @@
+"""Property: a turn moved there and back, or any change undone, leaves the forest equal by content, but for history and audit (tests/equal.py)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.actions.refine import drain
+from memory.actions.reroute import Move, reroute, reroute_many
+from memory.actions.revise import revise
+from memory.actions.undo import undo
+from memory.errors import Refused
+from memory.models import Change, Forest, InteractionState
+from tests.actions.test_reroute import check_standings
+from tests.equal import contents, differences
+from tests.random_forests import apart, forests, grow, places, quick, rows, states
+
+pytestmark = pytest.mark.django_db
+WORDS = ["retract", "restore", "pin", "unpin", "quarantine", "edit"]
+
+
+def say_of_something(data: Any, forest: Forest, by: Any) -> Any:
+    """A person's word on a fact or record that allows it; the row and what was done, or None where there is none."""
+    known = rows(forest)
+    if not known:
+        return None
+    row, do = data.draw(st.sampled_from(known)), data.draw(st.sampled_from(WORDS))
+    more = {"text": "It is €5,555 after all.", "value": "€5,555"} if do == "edit" else {}
+    try:
+        return row, revise(row, do, by, **more)["change"]
+    except Refused as refused:
+        assert refused.status == 409
+        return None
+
+
+def columns(row: Any) -> tuple[Any, ...]:
+    row.refresh_from_db()
+    status = row.status if row.status in ("retracted", "quarantined") else "in play"  # what else holds in its slot may be elsewhere
+    return row.state_id, row.number, row.text, row.slot, row.value, status, row.pinned, row.made_by
+
+
+@quick
+@given(grown=forests(), data=st.data())
+def test_a_turn_moved_there_and_back_leaves_an_equal_forest(ines, grown, data):
+    with apart():
+        forest = grow(ines, grown)
+        for _ in range(data.draw(st.integers(0, 2))):
+            say_of_something(data, forest, ines)
+        before = contents(forest)
+        movable = [state for state in states(forest) if places(forest, state)]
+        state = data.draw(st.sampled_from(movable))
+        home: InteractionState | None = state.parent
+        kept = [row for row in rows(forest) if row.pinned or row.made_by == "user" or row.status in ("retracted", "quarantined")]
+        as_they_were = [columns(row) for row in kept]
+        reroute(state, data.draw(st.sampled_from(places(forest, state))), ines)
+        drain(forest.pk)
+        check_standings(forest)
+        assert [columns(row) for row in kept] == as_they_were
+        state.refresh_from_db()
+        reroute(state, home, ines)
+        drain(forest.pk)
+        assert differences(before, contents(forest)) == []
+
+
+@quick
+@given(grown=forests(), data=st.data())
+def test_whatever_was_changed_is_undone_step_by_step(ines, grown, data):
+    with apart():
+        forest = grow(ines, grown)
+        done: list[tuple[dict[str, Any], int]] = []
+        for _ in range(data.draw(st.integers(1, 4))):
+            before = contents(forest)
+            change = _do(data, forest, ines)
+            drain(forest.pk)
+            if change is not None:
+                done.append((before, change))
+        for before, change in reversed(done):
+            undo(Change.objects.get(pk=change), ines)
+            drain(forest.pk)
+            assert differences(before, contents(forest)) == []
+            check_standings(forest)
+
+
+def _do(data: Any, forest: Forest, by: Any) -> int | None:
+    what = data.draw(st.sampled_from(["say", "say", "move", "moves"]))
+    if what == "say":
+        said = say_of_something(data, forest, by)
+        return said[1] if said else None
+    movable = [state for state in states(forest) if places(forest, state)]
+    if not movable:
+        return None
+    if what == "move":
+        state = data.draw(st.sampled_from(movable))
+        change: int = reroute(state, data.draw(st.sampled_from(places(forest, state))), by)["change"]
+        return change
+    chosen = data.draw(st.lists(st.sampled_from(movable), min_size=1, max_size=3, unique_by=lambda state: state.pk))
+    moves = [(state, data.draw(st.sampled_from(places(forest, state)))) for state in chosen]
+    try:
+        several: int = reroute_many(forest, [Move(state.pk, place.pk if place else None) for state, place in moves], by)["change"]
+        return several
+    except Refused as refused:  # one of them below another that moved
+        assert refused.status == 409
+        return None
