@@ -2,7 +2,7 @@
 
 import type { Typed } from './models/models';
 import type {
-  ApiErrorBody, Change, Comparison, Forest, ForgetAsked, Forgotten, Item, Job, Me, Models, ModelsTested, Moved, MoveRecord, Page, SearchHit, Series, StateDetail, StatesPage, Trace, Turn,
+  ApiErrorBody, Change, Comparison, Forest, ForgetAsked, Forgotten, Item, Job, Me, Models, ModelsTested, MovePreview, MoveRecord, Page, SearchHit, Series, StateDetail, StatesPage, Trace, Turn,
 } from './types';
 
 /** An answer that isn't one, in words for a person. `status` 0: nothing was reached. */
@@ -129,7 +129,8 @@ export const api = {
   revise: (kind: Item['kind'], id: number, what: Revision) => request<Item & { change?: number | null }>('POST', `items/${kind}/${id}/revise/`, what),
 
   compare: (turn: number, state: number) => request<Comparison>('GET', `turns/${turn}/candidates/${state}/`),
-  move: (state: number, to: Destination, preview = false) => request<Moved>('POST', `states/${state}/move/${preview ? '?preview=1' : ''}`, to),
+  previewMove: (state: number, to: Destination) => request<MovePreview>('POST', `states/${state}/move/?preview=1`, to),
+  move: (state: number, to: Destination) => request<{ change: number | null }>('POST', `states/${state}/move/`, to),
   moves: async (state: number) => (await request<Page<MoveRecord>>('GET', `states/${state}/moves/`)).results,
   moveAll: (forest: number, moves: { state: number; parent: number | null }[]) => request<{ moved: number; change: number | null }>('POST', `forests/${forest}/moves/`, { moves }),
   replay: (forest: number, after: number) => request<Job>('POST', `forests/${forest}/replay/`, { after }),

@@ -4,6 +4,23 @@
  */
 
 export interface paths {
+    "/api/changes/{change}/undo/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Undo a change. 409 when a later one rests on it. */
+        post: operations["changes_undo_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/forests/": {
         parameters: {
             query?: never;
@@ -39,6 +56,23 @@ export interface paths {
         head?: never;
         /** @description Rename it, set its time zone, or choose the model that answers in it. */
         patch: operations["forests_partial_update"];
+        trace?: never;
+    };
+    "/api/forests/{forest}/changes/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description What was changed by hand, newest first, and what of it can be undone. */
+        get: operations["forests_changes_retrieve"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/forests/{forest}/export/": {
@@ -90,6 +124,23 @@ export interface paths {
          *     The worker does it; the job says how far it is, and what was left out.
          */
         post: operations["forests_import_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/forests/{forest}/moves/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Move several states as one change: all of them or, when one can't be, none. */
+        post: operations["forests_moves_create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -158,6 +209,23 @@ export interface paths {
         put?: never;
         /** @description Move the forest to the embedder of this server; the job says how far it is. 409 when it is there already. */
         post: operations["forests_reembed_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/forests/{forest}/replay/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Localize the later turns again that localization had placed. Moves nothing: the job's `result` has the proposals. */
+        post: operations["forests_replay_create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -430,6 +498,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/states/{state}/moves/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Where a state was moved, by whom and when, newest first. */
+        get: operations["states_moves_retrieve"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/turns/{turn}/": {
         parameters: {
             query?: never;
@@ -459,6 +544,23 @@ export interface paths {
         put?: never;
         /** @description Stop it; what was written stays readable. */
         post: operations["turns_cancel_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/turns/{turn}/candidates/{state}/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description “Why not that one?”: the branch of a state, scored again as the forest stood just before the turn, beside the place that was chosen. */
+        get: operations["turns_candidates_retrieve"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -521,12 +623,46 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * @description * `move` - a turn moved
+         *     * `moves` - several turns moved
+         *     * `retract` - taken back
+         *     * `restore` - brought back
+         *     * `pin` - pinned
+         *     * `unpin` - no longer pinned
+         *     * `quarantine` - set aside
+         *     * `edit` - edited
+         *     * `bulk` - several items at once
+         * @enum {string}
+         */
+        ActionEnum: "move" | "moves" | "retract" | "restore" | "pin" | "unpin" | "quarantine" | "edit" | "bulk";
+        /**
          * @description * `rule` - rule
          *     * `model` - model
          *     * `user` - user
          * @enum {string}
          */
         ByEnum: "rule" | "model" | "user";
+        Change: {
+            id: number;
+            action: components["schemas"]["ActionEnum"];
+            words: string;
+            by: string | null;
+            /** Format: date-time */
+            at: string;
+            state: number | null;
+            item: components["schemas"]["ChangedItem"] | null;
+            /** Format: date-time */
+            undone_at: string | null;
+            undoable: boolean;
+        };
+        ChangePage: {
+            results: components["schemas"]["Change"][];
+            next: number | null;
+        };
+        ChangedItem: {
+            kind: components["schemas"]["EvidenceKind"];
+            id: number;
+        };
         ChannelHit: {
             rank: number;
             /** Format: double */
@@ -803,6 +939,10 @@ export interface components {
             message: string;
             forest: number | null;
             error: components["schemas"]["Trouble"] | null;
+            /** @description What came of it; of a `replay`: proposals and how many turns were looked at. */
+            result: {
+                [key: string]: unknown;
+            } | null;
             import: components["schemas"]["ImportReport"] | null;
         };
         JobPage: {
@@ -863,6 +1003,19 @@ export interface components {
             /** @description What the server that was tried lists. */
             models: string[];
         };
+        MoveMade: {
+            /** Format: date-time */
+            at: string;
+            by: string | null;
+            to: components["schemas"]["Place"] | null;
+            change: number | null;
+            undone: boolean;
+            from: components["schemas"]["Place"] | null;
+        };
+        MovePage: {
+            results: components["schemas"]["MoveMade"][];
+            next: number | null;
+        };
         /** @description Where a turn goes: under a state, to a new root, or (neither given) to its own place. */
         MoveRequest: {
             /** @default false */
@@ -882,6 +1035,22 @@ export interface components {
             }[];
             state?: components["schemas"]["StateRow"];
             tree?: components["schemas"]["TreeRow"];
+            /** @description Preview: the trees that are told anew. */
+            trees?: components["schemas"]["TreeRow"][];
+            /** @description Preview: facts and records that are read anew. */
+            evidence?: number;
+            /** @description Preview: later turns that localization placed, and that may be placed anew. */
+            later?: number;
+            /** @description Done: what undoes it. */
+            change?: number;
+        };
+        MovedMany: {
+            moved: number;
+            change: number;
+        };
+        MovesRequest: {
+            /** @description At most 200, in the order they are made. */
+            moves: components["schemas"]["OneMoveRequest"][];
         };
         /** @enum {unknown} */
         NullEnum: null;
@@ -903,6 +1072,15 @@ export interface components {
         ObservedResults: {
             results: components["schemas"]["ObservedResult"][];
         };
+        OneMoveRequest: {
+            /** Format: int64 */
+            state: number;
+            /**
+             * Format: int64
+             * @description Null: to a root of its own.
+             */
+            parent: number | null;
+        };
         /**
          * @description * `chat` - chat
          *     * `observed` - observed
@@ -923,6 +1101,11 @@ export interface components {
         PatchedMeChangeRequest: {
             time_zone?: string;
             evidence_budget?: number;
+        };
+        Place: {
+            /** @description Null: deleted since. */
+            state: number | null;
+            label: string;
         };
         PromptMessage: {
             role: string;
@@ -999,6 +1182,13 @@ export interface components {
             results: components["schemas"]["Record"][];
             next: string | null;
         };
+        ReplayRequest: {
+            /**
+             * Format: int64
+             * @description A position: later turns are localized again.
+             */
+            after: number;
+        };
         /** @description A person's word on a fact or record. Nothing is overwritten: an edit is a new row, the old one stays readable. */
         ReviseRequest: {
             do: components["schemas"]["DoEnum"];
@@ -1006,6 +1196,34 @@ export interface components {
             text?: string;
             /** @description For edit: the new value of its slot. */
             value?: string;
+        };
+        /** @description A fact, or a record with its typed `fields`. */
+        RevisedItem: {
+            id: number;
+            text: string;
+            slot: string;
+            attribute_tag: string;
+            status: components["schemas"]["EvidenceStatus"];
+            /** Format: date-time */
+            valid_from: string;
+            /** Format: date-time */
+            valid_to: string | null;
+            known_from: number;
+            known_until: number | null;
+            pinned: boolean;
+            state: number;
+            position: number;
+            evidence: string;
+            entities: string[];
+            supersedes: number[];
+            superseded_by: number | null;
+            revisions: components["schemas"]["Revision"][];
+            kind: components["schemas"]["EvidenceKind"];
+            fields?: {
+                [key: string]: unknown;
+            };
+            /** @description What undoes it. */
+            change: number;
         };
         Revision: {
             id: number;
@@ -1227,6 +1445,10 @@ export interface components {
             threshold: number;
             why: string;
             corrected_by: string | null;
+            /** Format: date-time */
+            corrected_at: string | null;
+            /** @description Where localization or the sender had put it; null: it had begun a topic, or nobody moved it. */
+            corrected_from: components["schemas"]["Place"] | null;
             parts: components["schemas"]["Part"][];
             candidates: components["schemas"]["TraceCandidate"][];
         };
@@ -1319,6 +1541,17 @@ export interface components {
          * @enum {string}
          */
         VerdictEnum: "superseded" | "coexist" | "retracted" | "restored" | "edited";
+        /** @description “Why not that one?”: a branch and the one that was chosen, scored alike. */
+        Weighed: {
+            /** @description The one that was asked about; the candidate is where its branch ended then. */
+            state: number;
+            candidate: components["schemas"]["TraceCandidate"];
+            winner: components["schemas"]["TraceCandidate"];
+            parts: components["schemas"]["Part"][];
+            words: string;
+            /** @description The winner scores otherwise than the trace says: the forest was corrected since. */
+            changed: boolean;
+        };
     };
     responses: never;
     parameters: never;
@@ -1328,6 +1561,27 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    changes_undo_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                change: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Change"];
+                };
+            };
+        };
+    };
     forests_list: {
         parameters: {
             query?: {
@@ -1443,6 +1697,31 @@ export interface operations {
             };
         };
     };
+    forests_changes_retrieve: {
+        parameters: {
+            query?: {
+                /** @description The cursor `next` of the newer page. */
+                before?: number;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                forest: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangePage"];
+                };
+            };
+        };
+    };
     forests_export_retrieve: {
         parameters: {
             query?: never;
@@ -1471,6 +1750,8 @@ export interface operations {
         parameters: {
             query?: {
                 after?: number;
+                /** @description A position: what was known then, with the status it had then. */
+                as_of?: number;
                 limit?: number;
                 slot?: string;
                 state?: number;
@@ -1533,6 +1814,31 @@ export interface operations {
             };
         };
     };
+    forests_moves_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                forest: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MovesRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MovedMany"];
+                };
+            };
+        };
+    };
     forests_observe_create: {
         parameters: {
             query?: never;
@@ -1588,6 +1894,8 @@ export interface operations {
             query?: {
                 /** @description The cursor `next` of the page before. */
                 after?: string;
+                /** @description A position: what was known then, with the status it had then. */
+                as_of?: number;
                 /**
                  * @description * `artifact` - artifact
                  *     * `event` - event
@@ -1645,11 +1953,38 @@ export interface operations {
             };
         };
     };
+    forests_replay_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                forest: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayRequest"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+        };
+    };
     forests_revisions_retrieve: {
         parameters: {
             query?: {
                 /** @description The cursor `next` of the page before. */
                 after?: number;
+                /** @description A position: what was known then, with the status it had then. */
+                as_of?: number;
                 /**
                  * @description * `fact` - fact
                  *     * `artifact` - artifact
@@ -1848,7 +2183,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Item"];
+                    "application/json": components["schemas"]["RevisedItem"];
                 };
             };
         };
@@ -2111,6 +2446,27 @@ export interface operations {
             };
         };
     };
+    states_moves_retrieve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                state: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MovePage"];
+                };
+            };
+        };
+    };
     turns_retrieve: {
         parameters: {
             query?: never;
@@ -2169,6 +2525,28 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Turn"];
+                };
+            };
+        };
+    };
+    turns_candidates_retrieve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                state: number;
+                turn: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Weighed"];
                 };
             };
         };

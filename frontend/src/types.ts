@@ -16,7 +16,7 @@ export interface ApiErrorBody {
 export type Trouble = Schemas['Trouble'];
 export type Me = Schemas['Me'];
 export type Forest = Schemas['Forest'];
-export type Job = Omit<Schemas['Job'], 'status'> & { status: Schemas['JobStatus'] | 'cancelled'; result: unknown };
+export type Job = Omit<Schemas['Job'], 'status'> & { status: Schemas['JobStatus'] | 'cancelled' };
 export type Method = Schemas['MethodEnum'];
 export type Decision = Schemas['Decision'];
 export type Chip = Schemas['Chip'];
@@ -30,8 +30,8 @@ export type StateDetail = Schemas['StateDetail'];
 export type Revision = Schemas['Revision'];
 /** A fact, or a record (artifact, event, mutable state), which has the same keys and its typed `fields`. */
 export type Item = Schemas['Item'];
-export type Trace = Omit<Schemas['Trace'], 'decision'> & { decision: TraceDecision | null };
-export type TraceDecision = Schemas['TraceDecision'] & { corrected_from: Place | null; corrected_at: string | null };
+export type Trace = Schemas['Trace'];
+export type TraceDecision = Schemas['TraceDecision'];
 export type TraceCandidate = Schemas['TraceCandidate'];
 export type Context = Schemas['Context'];
 export type ContextItem = Schemas['ContextItem'];
@@ -57,48 +57,22 @@ export interface ForgetAsked {
   matches: Match[];
 }
 
-/** A state by its name; without an id when it was deleted since. */
-export interface Place {
-  state: number | null;
-  label: string;
-}
-
 /** “Why not that one?”: a state scored again as the forest stood just before a turn, beside where the turn went. */
-export interface Comparison {
-  state: number;
-  candidate: TraceCandidate;
-  winner: TraceCandidate;
-  parts: TraceDecision['parts'];
-  words: string;
-  /** The forest was corrected since: the winner scores otherwise than on its trace. */
-  changed: boolean;
-}
+export type Comparison = Schemas['Weighed'];
+export type MoveRecord = Schemas['MoveMade'];
+export type Change = Schemas['Change'];
+export type Use = Schemas['Use'];
 
-/** What a move does, or did. */
-export interface Moved {
-  preview: boolean;
+/** What a move does. */
+export interface MovePreview {
   counts: { states: number; used_by: number };
-  used_by?: Use[];
-  /** Trees that are named anew. */
+  used_by: Use[];
+  /** Trees that are told anew. */
   trees: TreeRow[];
   /** Facts and records that are read anew. */
   evidence: number;
   /** Later turns that might be placed elsewhere now. */
   later: number;
-  state?: StateRow;
-  tree?: TreeRow;
-  change?: number | null;
-}
-
-export interface MoveRecord {
-  at: string;
-  /** Null when the account is gone. */
-  by: string | null;
-  /** Null: a root. */
-  from: Place | null;
-  to: Place | null;
-  change: number | null;
-  undone: boolean;
 }
 
 /** A later turn that would be placed elsewhere now. */
@@ -111,25 +85,6 @@ export interface Proposal {
   to_label: string;
   probability: number;
   unsure: boolean;
-}
-
-export interface Change {
-  id: number;
-  action: string;
-  words: string;
-  by: string | null;
-  at: string;
-  state: number | null;
-  item: { kind: Item['kind']; id: number } | null;
-  undone_at: string | null;
-  undoable: boolean;
-}
-
-export interface Use {
-  turn: number;
-  state: number;
-  label: string;
-  time: string;
 }
 
 /** What a deletion takes along, and what it leaves. */

@@ -130,7 +130,7 @@ export function createCorrecting(store: Store<AppState>, live: Live, toast: Toas
         const { moving } = get();
         if (moving && ticket === asked) put({ moving: { ...moving, ...part } });
       };
-      api.move(state, destination(parent), true).then((value) => tell({ preview: { status: 'here', value } }), (error: unknown) => tell({ preview: { status: 'failed', trouble: troubleOf(error) } }));
+      api.previewMove(state, destination(parent)).then((value) => tell({ preview: { status: 'here', value } }), (error: unknown) => tell({ preview: { status: 'failed', trouble: troubleOf(error) } }));
     },
     async move() {
       const { moving } = get();
@@ -139,8 +139,9 @@ export function createCorrecting(store: Store<AppState>, live: Live, toast: Toas
       try {
         const done = await api.move(moving.state, destination(moving.parent));
         const { position } = store.get().states.get(moving.state) ?? { position: null };
+        const later = moving.preview.status === 'here' && moving.preview.value.later > 0;
         shutOpen();
-        changed(done.change, moving.parent === null ? 'It begins a topic of its own now.' : `Moved under “${labelOf(moving.parent)}”.`, done.later ? position : null);
+        changed(done.change, moving.parent === null ? 'It begins a topic of its own now.' : `Moved under “${labelOf(moving.parent)}”.`, later ? position : null);
         announce('Moved. Press u to undo.');
       } catch (error) {
         const now = get().moving;

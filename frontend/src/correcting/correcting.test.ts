@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { state } from '../forest/testing';
-import type { Job, Moved, Proposal, StateRow } from '../types';
+import type { Job, MovePreview, Proposal, StateRow } from '../types';
 import { branchOf, lookedAt, proposalsOf, targetsOf, tickedAtFirst } from './correcting';
 import { consequences } from './words';
 
@@ -24,7 +24,7 @@ describe('a place to move to', () => {
 });
 
 describe('what a move does', () => {
-  const moved = (more: Partial<Moved>): Moved => ({ preview: true, counts: { states: 1, used_by: 0 }, trees: [], evidence: 0, later: 0, ...more });
+  const moved = (more: Partial<MovePreview>): MovePreview => ({ counts: { states: 1, used_by: 0 }, used_by: [], trees: [], evidence: 0, later: 0, ...more });
 
   it('is said in sentences, and only what happens', () => {
     expect(consequences(moved({}), 1)).toEqual(['Only this turn moves; nothing follows it.']);
@@ -40,7 +40,7 @@ describe('what a move does', () => {
 
 describe('later turns looked at again', () => {
   const proposal = (id: number, unsure: boolean): Proposal => ({ state: id, label: `Turn ${id}`, from: 1, to: 2, from_label: 'a', to_label: 'b', probability: 0.9, unsure });
-  const job = (result: unknown): Job => ({ id: 1, kind: 'replay', status: 'done', done: 2, total: 2, message: '', forest: 1, error: null, import: null, result });
+  const job = (result: Job['result']): Job => ({ id: 1, kind: 'replay', status: 'done', done: 2, total: 2, message: '', forest: 1, error: null, import: null, result });
 
   it('are proposed by the job, the sure ones ticked', () => {
     const done = job({ proposals: [proposal(4, false), proposal(5, true)], looked_at: 7 });

@@ -1,7 +1,7 @@
 /** Correcting where turns are and what is remembered: what the page knows while someone does it. Pure. */
 
 import type { Loaded } from '../state';
-import type { Change, Comparison, Item, Job, Moved, MoveRecord, Proposal, StateRow, Trouble } from '../types';
+import type { Change, Comparison, Item, Job, MovePreview, MoveRecord, Proposal, StateRow, Trouble } from '../types';
 
 /** A state is being chosen in the drawing, by arrows or by search: as the new parent of `state`, or to be compared with where `turn` went. */
 export type Picking = { purpose: 'move'; state: number } | { purpose: 'compare'; turn: number; state: number | null };
@@ -10,7 +10,7 @@ export type Picking = { purpose: 'move'; state: number } | { purpose: 'compare';
 export interface Moving {
   state: number;
   parent: number | null;
-  preview: Loaded<Moved>;
+  preview: Loaded<MovePreview>;
   doing: boolean;
   trouble: Trouble | null;
 }

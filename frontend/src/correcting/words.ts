@@ -1,10 +1,10 @@
 /** Corrections in words a person reads. Pure. */
 
 import { count } from '../shell/time';
-import type { Moved } from '../types';
+import type { MovePreview } from '../types';
 
 /** What a move does, in sentences. */
-export function consequences(preview: Moved, own: number): string[] {
+export function consequences(preview: MovePreview, own: number): string[] {
   const { counts, trees, evidence, later } = preview;
   const names = trees.map((tree) => `“${tree.topic}”`);
   const told = names.length > 2 ? `${names.slice(0, 2).join(', ')} and ${count(names.length - 2, 'more topic')}` : names.join(' and ');

@@ -43,11 +43,11 @@ export const keyOf = (match: { kind: string; id: number }): string => `${match.k
 /** Where the deletion is asked for, and with what. */
 export function requestOf({ target, mode, redact }: Forgetting, preview: boolean): { path: string; params: Record<string, string | number | null> } {
   const base = { preview: preview ? 1 : null };
-  switch (target?.kind) {
+  if (target === null) throw new Error('nothing is chosen');
+  switch (target.kind) {
     case 'state': return { path: `states/${target.id}/`, params: { ...base, mode, redact: redact ? 1 : null } };
     case 'forest': return { path: `forests/${target.id}/`, params: base };
     case 'account': return { path: 'me/', params: base };
-    case undefined: throw new Error('nothing is chosen');
     default: return { path: `items/${target.kind}/${target.id}/`, params: { ...base, redact: redact ? 1 : null } };
   }
 }

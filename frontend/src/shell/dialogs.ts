@@ -9,8 +9,8 @@ import type { AppState } from '../state';
 import { frame } from './frame';
 import { late } from './late';
 
-const correcting = late(() => import('../correcting/dialog'));
-const forgetting = late(() => import('../forgetting/dialog'));
+const correcting = late(() => import('../correcting/correct-dialogs'));
+const forgetting = late(() => import('../forgetting/forget-dialog'));
 
 const KEYS: [string, string][] = [
   ['Enter', 'Send; with Shift a new line'],

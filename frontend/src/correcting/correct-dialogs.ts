@@ -9,7 +9,7 @@ import { frame, shut } from '../shell/frame';
 import { leafOf } from '../shell/leaf';
 import { count, percent } from '../shell/time';
 import type { AppState } from '../state';
-import type { Moved, Proposal, Trouble } from '../types';
+import type { MovePreview, Proposal, Trouble } from '../types';
 import { branchOf, lookedAt, proposalsOf, type Moving, type Replaying } from './correcting';
 import { consequences } from './words';
 
@@ -28,8 +28,8 @@ function place(id: number | null, state: AppState): TemplateResult {
 
 /* --- A move --- */
 
-function uses(preview: Moved, state: AppState): TemplateResult | typeof nothing {
-  const list = preview.used_by ?? [];
+function uses(preview: MovePreview, state: AppState): TemplateResult | typeof nothing {
+  const list = preview.used_by;
   if (!preview.counts.used_by) return nothing;
   return html`<section class="ask-part"><h3>${count(preview.counts.used_by, 'answer')} used it, and ${preview.counts.used_by === 1 ? 'stays as it is' : 'stay as they are'}</h3>
     <ul class="ask-list">${list.slice(0, MOST_USES).map((use) => html`<li><span dir="auto">${use.label}</span><span class="second">turn ${state.states.get(use.state)?.position ?? ''}</span></li>`)}</ul>
