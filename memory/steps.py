@@ -11,7 +11,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -82,7 +82,7 @@ def localize_text(
     as_of: int | None = None,
     decide: Decide | None = None,
     asking: Collection[Channel] = recall.CHANNELS,
-    beside: Collection[int] | None = None,
+    beside: Iterable[int] | None = None,
 ) -> Place:
     """The state `said` resumes, by the three-step cascade (paper §3.2). Reads only; raises Refused for a forest of another embedder.
 
@@ -163,19 +163,25 @@ def why_not(turn: Turn, state: InteractionState) -> Weighed:
     chosen = told["state"] if told else decision.chosen_id
     branches = {one.id: one.branch for one in read.interactions(forest.pk, {state.pk, *([chosen] if chosen else [])}).values()}
     said, before = (own.user_text, own.position - 1) if own else (turn.text, None)
-    place = localize_text(forest, said, turn.sent_at, as_of=before, beside=set(branches.values()))
-    ends = {branch: tip.id for branch, tip in place.recall.tips.items()}
-    scored = {candidate.state: candidate for candidate in place.decision.candidates}
-    candidate = scored[ends[branches[state.pk]]]
+    place = localize_text(forest, said, turn.sent_at, as_of=before, beside=())
+    # What recall didn't bring is scored among the others; what it brought, without it: scores look at who else is there.
+    wide = place if place.recall.tips.keys() >= set(branches.values()) else localize_text(forest, said, turn.sent_at, as_of=before, beside=branches.values())
+    candidate = _of_branch(wide, branches[state.pk])
     if told and chosen is None:
-        winner = scored[None]
+        winner = _of_branch(place, None)
     elif chosen in branches:
-        winner = scored[ends[branches[chosen]]]
+        winner = _of_branch(place if branches[chosen] in place.recall.tips else wide, branches[chosen])
     else:  # it was deleted
         winner = place.decision.candidates[0]
     given = bool(told) and not told["parts"]
     changed = told is not None and not given and abs(winner.score - told["score"]) > SAME_SCORE
     return Weighed(candidate, winner, wording.words(place.query, place.decision.method, candidate, winner, given=given), changed)
+
+
+def _of_branch(place: Place, branch: int | None) -> Candidate:
+    """The candidate that a branch is, None being the new root."""
+    end = None if branch is None else place.recall.tips[branch].id
+    return next(candidate for candidate in place.decision.candidates if candidate.state == end)
 
 
 def placed(forest: Forest, said: str, now: datetime, parent: InteractionState | None) -> Place:

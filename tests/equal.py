@@ -43,6 +43,8 @@ def contents(forest: Forest) -> dict[str, Any]:
     for model in apps.get_app_config("memory").get_models():
         if issubclass(model, InForest) and model not in HISTORY:
             rows = [_row(model, row, names) for row in model._default_manager.filter(forest=forest)]
+            if model is Revision:  # those laid aside, of rows that aren't read where the turn hangs now, aren't told
+                rows = [row for row in rows if "gone" not in (row["old_item"], row["new_item"])]
             found[model.__name__] = dict(rows) if model is StateVector else sorted(rows, key=repr)
     return found
 
@@ -102,6 +104,7 @@ def _row(model: Any, row: Any, names: Names) -> Any:
         told["refined"] = row.refined_at is not None
     if model is Revision:
         told |= {end: names.get((row.kind, told[end]), "gone") for end in ("old_item", "new_item")}
+        told["state_id"] = told["state_id"] if row.by == "user" else None  # for the rest that of the new item
         del told["at"]
     if model is RoutingDecision:
         told["candidates"] = [{**one, **{end: names["state", one[end]] for end in ("state", "root")}} for one in row.candidates]

@@ -26,6 +26,7 @@ from memory.models import (
     Topic,
     Turn,
 )
+from memory.store.changes import told
 
 FORMAT, VERSION = "arborweb-forest", 1
 # Up to here the document stays in memory.
@@ -73,7 +74,10 @@ def _pieces(forest: Forest) -> Iterator[str]:
     yield f'{{"format": {_json(FORMAT)}, "version": {VERSION}, "forest": {_json(head)}'
     for section, model in SECTIONS.items():
         yield f', "{section}": ['
-        for number, row in enumerate(_rows(model._default_manager.filter(forest=forest).order_by("pk"))):
+        found = model._default_manager.filter(forest=forest).order_by("pk")
+        if model is Revision:  # what is laid aside until a turn is read again stays here
+            found = found.filter(told())
+        for number, row in enumerate(_rows(found)):
             yield ("," if number else "") + "\n" + _json(row)
         yield "]"
     yield "}\n"

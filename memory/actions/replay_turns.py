@@ -31,10 +31,10 @@ class _StoppedError(Exception):
 
 def begin(forest: Forest, after: int) -> Job:
     """A job that looks at every turn later than position `after` that localization had placed. Raises Refused when there is none, or one is under way."""
-    steps.check_embedder(forest)
     total = structure.placed(forest, after).count()
     if not total:
         raise conflict("No later turn was placed by localization.", "There is nothing to place anew.")
+    steps.check_embedder(forest)
     with transaction.atomic():
         Forest.objects.select_for_update().only("pk").get(pk=forest.pk)
         if Job.objects.in_forest(forest).filter(kind=KIND, status__in=OPEN).exists():

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db.models import Max, Q
+from django.db.models import Max
 
 from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, InteractionState, Revision, StateVector
-from memory.store.changes import forget_beside
+from memory.store.changes import forget_beside, forget_laid_aside, lay_aside
 from memory.store.refine import judged, reading, resolve_slots
 
 # Numbers of rows that moved to another of their sources, out of the way of what that one's extraction numbers itself.
@@ -46,6 +46,7 @@ def unlearn(forest: Forest, states: Iterable[int]) -> set[int]:
     """
     gone = set(states)
     found = support(forest, gone)
+    forget_laid_aside(forest, gone)
     touched, slots = _drop(forest, found.only)
     for kind, ids in found.shared.items():
         for row in EVIDENCE_MODELS[kind].objects.in_forest(forest).filter(pk__in=ids).order_by("pk"):
@@ -103,10 +104,11 @@ def _drop(forest: Forest, going: Mapping[str, list[int]], *, forgetting: bool = 
         rows = model.objects.in_forest(forest).filter(pk__in=ids)
         slots |= {(kind, slot) for slot in rows.exclude(slot="").values_list("slot", flat=True)}
         touched |= _give_back(model, forest, ids)
-        Revision.objects.in_forest(forest).filter(kind=kind).filter(Q(old_item__in=ids) | Q(new_item__in=ids)).delete()
         StateVector.objects.in_forest(forest).filter(kind=kind, item__in=ids).delete()
         if forgetting:
             forget_beside(forest, kind, ids)
+        else:
+            lay_aside(forest, kind, ids)
         rows.delete()
     return touched, slots
 

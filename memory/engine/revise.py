@@ -6,9 +6,10 @@ away, resolve again, and the older one holds (D3).
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 
@@ -120,20 +121,33 @@ def replacements(entries: Sequence[SlotEntry]) -> dict[tuple[int, int], int]:
 
     A value that was learned late, of a time between two others, comes between them: what the earlier one was replaced by until then stays told.
     """
-    taking = sorted((entry for entry in entries if takes_part(entry)), key=lambda entry: (entry.position, entry.id))
+    taking = sorted((entry for entry in entries if takes_part(entry)), key=_order)
     values = {entry.id: normalize(entry.value) for entry in taking}
+    if any(later.position < earlier.position for earlier, later in itertools.pairwise(taking)):
+        taking.sort(key=lambda entry: (entry.position, entry.id))
+        return {pair: position for old in taking if not old.pinned for pair, position in _replaced_in_time(old, taking, values)}
     found: dict[tuple[int, int], int] = {}
-    for old in taking:
-        if old.pinned:
-            continue
-        best: SlotEntry | None = None
-        for place, new in enumerate(taking):
-            if values[new.id] != values[old.id] and _order(new) > _order(old) and (best is None or _order(new) < _order(best)):
-                best = new
-            known_with_it = place + 1 == len(taking) or taking[place + 1].position > max(old.position, new.position)
-            if best is not None and known_with_it:
-                found.setdefault((old.id, best.id), max(old.position, new.position))
+    following: SlotEntry | None = None  # of the one looked at: the next one of another value
+    for place in range(len(taking) - 2, -1, -1):
+        old, beside = taking[place], taking[place + 1]
+        following = beside if values[beside.id] != values[old.id] else following
+        if following is not None and not old.pinned:
+            found[old.id, following.id] = following.position
     return found
+
+
+def _replaced_in_time(old: SlotEntry, taking: Sequence[SlotEntry], values: Mapping[int, str]) -> Iterator[tuple[tuple[int, int], int]]:
+    """What replaced `old` one after the other, of values in the order they were learned."""
+    best: SlotEntry | None = None
+    told: SlotEntry | None = None
+    for place, new in enumerate(taking):
+        if values[new.id] != values[old.id] and _order(new) > _order(old) and (best is None or _order(new) < _order(best)):
+            best = new
+        position = max(old.position, new.position)
+        known_together = place + 1 == len(taking) or taking[place + 1].position > position
+        if known_together and best is not told and best is not None:
+            told = best
+            yield (old.id, best.id), max(old.position, best.position)
 
 
 def resolve(entries: Sequence[SlotEntry]) -> list[SlotOutcome]:

@@ -88,7 +88,9 @@ def revision_list(revisions: QuerySet[Revision] | Iterable[Revision]) -> list[Js
     for kind, ids in wanted.items():
         for pk, text in EVIDENCE_MODELS[kind].objects.filter(pk__in=ids).values_list("pk", "text"):
             texts[kind, pk] = text
-    return [_revision(revision, texts) for revision in found]
+    # What is being read anew since it was moved isn't there: it is told of when it is.
+    ends = {revision.pk: [item for item in (revision.old_item, revision.new_item) if item is not None] for revision in found}
+    return [_revision(revision, texts) for revision in found if all((revision.kind, item) in texts for item in ends[revision.pk])]
 
 
 def _revision(revision: Revision, texts: dict[tuple[str, int], str]) -> Json:

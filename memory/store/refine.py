@@ -18,6 +18,7 @@ from memory.engine.forest import EvidenceKind, Extraction, Proposal, SlotEntry
 from memory.llm.usage import Spent, merged
 from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, InteractionState, Lease, PostingKind, Revision, StateVector, Topic, Turn
 from memory.models.forest import Origin
+from memory.store.changes import take_up
 from memory.store.evidence import fields_of
 from memory.store.recall import half
 from memory.store.write import add_postings
@@ -186,6 +187,8 @@ def _new_row(model: type[EvidenceRow], state: InteractionState, proposal: Propos
     had = state.taught.get(proposal.kind, {}).get(reading(proposal.made_by, number, proposal.text, proposal.slot[:200], proposal.value))
     if had is not None and model.objects.filter(pk=had).exists():
         had = None
+    if had is not None:
+        take_up(state.forest_id, proposal.kind, had, proposal.slot[:200])
     return model.objects.create(
         pk=had,
         forest_id=state.forest_id,

@@ -83,7 +83,9 @@ def test_knots_later_parents_and_nothing_new_are_refused(home, ines, moved, targ
 
 def test_a_preview_changes_nothing(home, ines):
     before = list(InteractionState.objects.order_by("pk").values())
-    assert reroute(home.hood, home.kitchen, ines, preview=True) == {"preview": True, "counts": {"states": 2, "used_by": 0}, "used_by": []}
+    answer = reroute(home.hood, home.kitchen, ines, preview=True)
+    assert (answer["preview"], answer["counts"], answer["used_by"], answer["evidence"], answer["later"]) == (True, {"states": 2, "used_by": 0}, [], 0, 3)
+    assert [tree["topic"] for tree in answer["trees"]] == ["Kitchen"]
     assert list(InteractionState.objects.order_by("pk").values()) == before
     assert not AuditEntry.objects.exists()
 

@@ -110,13 +110,15 @@ def test_of_two_moves_the_later_is_undone_first_and_leaves_the_first_correction(
     assert (decision.method, decision.chosen_id, decision.corrected_by) == ("recall", home.hood.pk, None)
 
 
-def test_a_root_that_comes_back_has_the_colour_it_had(home, ines):
+@pytest.mark.parametrize("taken", [False, True])
+def test_a_root_that_comes_back_has_the_colour_it_had_unless_another_has_it_now(home, ines, taken):
     change = reroute(home.garden, home.kitchen, ines)["change"]
     assert not Topic.objects.filter(root=home.garden).exists()
-    reroute(home.tiles, None, ines)
+    if taken:
+        reroute(home.tiles, None, ines)
     undo(Change.objects.get(pk=change), ines)
-    orders = dict(Topic.objects.values_list("root_id", "order"))
-    assert orders[home.kitchen.pk] == 0 and len(set(orders.values())) == 3
+    orders = {home.kitchen.pk: 0, home.tiles.pk: 1, home.garden.pk: 2} if taken else {home.kitchen.pk: 0, home.garden.pk: 1}
+    assert dict(Topic.objects.values_list("root_id", "order")) == orders
 
 
 def test_several_moves_are_one_change(home, ines):

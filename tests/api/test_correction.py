@@ -276,4 +276,5 @@ def test_a_replay_that_was_stopped_says_nothing_more(sample, ines):
 
 def test_where_nothing_was_placed_by_localization_there_is_nothing_to_replay(home, as_ines):
     RoutingDecision.objects.update(method="given")
-    assert as_ines.ask("POST", f"forests/{home.forest.pk}/replay/", {"after": 0}).status_code == 409
+    answer = as_ines.ask("POST", f"forests/{home.forest.pk}/replay/", {"after": 0})
+    assert (answer.status_code, answer.json()["error"]["message"]) == (409, "No later turn was placed by localization.")

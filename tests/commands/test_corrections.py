@@ -11,7 +11,6 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from memory.actions.create_forest import create_forest
-from memory.actions.export_forest import export_forest
 from memory.actions.observe import observe
 from memory.actions.refine import drain
 from memory.actions.reroute import reroute
@@ -92,9 +91,3 @@ def test_they_are_written_outside_the_project_and_for_somebody_who_is_there(ines
         call_command("corrections", "ines", "--out", str(settings.BASE_DIR / "ines.tar"))
     with pytest.raises(CommandError, match="nobody called"):
         call_command("corrections", "ivo", "--out", "ivo.tar")
-
-
-def test_an_export_of_another_forest_holds_none_of_them(ines, omar):
-    told(ines, "Mine")
-    with export_forest(create_forest(omar, "His")) as file:
-        assert json.load(file)["moves"] == []

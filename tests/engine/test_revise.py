@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.engine.forest import SlotEntry, Status
-from memory.engine.revise import normalize, resolve, same_slot, slot, supersedes, why_not
+from memory.engine.revise import normalize, replacements, resolve, same_slot, slot, supersedes, why_not
 
 MONDAY = datetime(2026, 11, 2, 12, tzinfo=UTC)
 
@@ -132,6 +132,20 @@ def test_of_what_takes_part_something_always_holds(given_entries: list[SlotEntry
     outcomes = resolve(given_entries)
     parts = [one.id for one in given_entries if one.asserted and one.status in ("current", "superseded")]
     assert not parts or any(outcome.status == "current" for outcome in outcomes if outcome.id in parts)
+
+
+@given(entries)
+def test_replacements_are_those_that_held_at_some_position(given_entries: list[SlotEntry]) -> None:
+    held: dict[tuple[int, int], int] = {}
+    for position in range(1, 10):
+        for outcome in resolve([one for one in given_entries if one.position <= position]):
+            if outcome.superseded_by is not None:
+                held.setdefault((outcome.id, outcome.superseded_by), position)
+    assert replacements(given_entries) == held
+
+
+def test_a_value_learned_late_comes_between_two_others_and_both_replacements_are_told() -> None:
+    assert replacements([entry(1, "Porto", 0), entry(2, "Lyon", 9), entry(3, "Bern", 4)]) == {(1, 2): 2, (1, 3): 3, (3, 2): 3}
 
 
 @pytest.mark.parametrize(
