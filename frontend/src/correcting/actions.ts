@@ -112,6 +112,8 @@ export function createCorrecting(store: Store<AppState>, live: Live, toast: Toas
       }
       put({ picking: null });
       store.set({ query: '' });
+      // Where the keys go on from when the dialog is closed; the search field would take them as words.
+      document.querySelector<HTMLElement>('.forest-tree')?.focus({ preventScroll: true });
       if (picking.purpose === 'move') actions.plan(picking.state, state);
       else actions.compare(picking.turn, state);
     },
@@ -213,9 +215,11 @@ export function createCorrecting(store: Store<AppState>, live: Live, toast: Toas
       store.set({ menu: null });
       try {
         const now = await api.revise(item.kind, item.id, { do: what });
+        store.set(({ slot }) => (slot ? { slot: { key: `${now.kind}${now.id}`, kind: now.kind, id: now.id } } : {}));
         changed(now.change, DONE[what]);
       } catch (error) {
-        store.set({ notice: troubleOf(error) });
+        const { message, action } = troubleOf(error);
+        toast(`${message} ${action ?? ''}`.trim());
       }
     },
     reword(item) {

@@ -17,7 +17,7 @@ const KINDS: Record<Item['kind'], string> = { fact: 'Facts', mutable_state: 'Cur
 export function slotName(item: Pick<Item, 'slot' | 'attribute_tag' | 'text'>): string {
   const raw = item.slot || item.attribute_tag;
   if (!raw) return item.text;
-  const words = raw.replace(/[_|:/.]+/g, ' ').replace(/\s+/g, ' ').trim();
+  const words = raw.replace(/[_|:/.]+/g, ' ').replace(/\s+/g, ' ').trim().replace(/\b(\S+)(?: \1\b)+/gu, '$1');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
