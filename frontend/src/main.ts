@@ -119,6 +119,7 @@ function showView(view: View): void {
   if (view.turn !== undefined) actions.inspectTurn(view.turn);
   if (view.item) void showItem(view.item);
   if (view.asOf !== undefined) actions.asOf(view.asOf);
+  else if (store.get().asOf !== null) actions.travel(false);
   actions.filter(view.filter ?? noFilter());
   if (view.tab && !view.item) actions.tab(view.tab);
   if (view.camera) live.panel?.view.setCamera(view.camera);

@@ -7,7 +7,7 @@ import { count } from '../shell/time';
 import type { AppState } from '../state';
 import { MARKS, noFilter, passing, strength, type Mark } from './filtering';
 
-const MARK_WORDS: Record<Mark, string> = { facts: 'Gave facts', replaced: 'Gave a value since replaced', unsure: 'Placed unsurely', moved: 'Moved by you', pending: 'Still being read' };
+const MARK_WORDS: Record<Mark, string> = { facts: 'gave facts', replaced: 'gave a value since replaced', unsure: 'were placed unsurely', moved: 'were moved by you', pending: 'are still being read' };
 const MOST_NAMES = 60;
 
 /** Names said most often first. */

@@ -4,7 +4,7 @@ import { html, nothing, type TemplateResult } from 'lit-html';
 import type { Actions } from '../actions';
 import { icon } from '../icons';
 import { leafOf } from '../shell/leaf';
-import { percent } from '../shell/time';
+import { figure, percent } from '../shell/time';
 import type { AppState } from '../state';
 import type { Comparison, TraceCandidate } from '../types';
 import { scaleOf, scoreBar, type Part, type Scale } from './bars';
@@ -26,16 +26,16 @@ function row(candidate: TraceCandidate, won: boolean, comparison: Comparison, sc
       ${scoreBar(partsOf(candidate, comparison.parts), scale.perUnit, scale.zero)}</div></div>`;
 }
 
-const signed = (value: number): string => `${value > 0.004 ? '+' : value < -0.004 ? '−' : ''}${Math.abs(value).toFixed(2)}`;
+const signed = (value: number): string => `${value > 0.004 ? '+' : ''}${figure(value)}`;
 
 function differences({ candidate, winner, parts }: Comparison): TemplateResult {
   return html`<table class="numbers"><caption class="hidden">Score parts of both places</caption>
-    <thead><tr><th scope="col">Part</th><th scope="col">There</th><th scope="col">Here</th><th scope="col">For it</th></tr></thead>
+    <thead><tr><th scope="col">Part</th><th scope="col">Taken</th><th scope="col">This one</th><th scope="col">Difference</th></tr></thead>
     <tbody>${parts.map((part) => {
-      const [there, here] = [winner.parts[part.key] ?? 0, candidate.parts[part.key] ?? 0];
-      return html`<tr><th scope="row">${part.label}</th><td>${there.toFixed(2)}</td><td>${here.toFixed(2)}</td><td>${signed(here - there)}</td></tr>`;
+      const [taken, other] = [winner.parts[part.key] ?? 0, candidate.parts[part.key] ?? 0];
+      return html`<tr><th scope="row">${part.label}</th><td>${figure(taken)}</td><td>${figure(other)}</td><td>${signed(other - taken)}</td></tr>`;
     })}
-      <tr class="sum"><th scope="row">Score</th><td>${winner.score.toFixed(2)}</td><td>${candidate.score.toFixed(2)}</td><td>${signed(candidate.score - winner.score)}</td></tr></tbody></table>`;
+      <tr class="sum"><th scope="row">Score</th><td>${figure(winner.score)}</td><td>${figure(candidate.score)}</td><td>${signed(candidate.score - winner.score)}</td></tr></tbody></table>`;
 }
 
 /** The comparison for a turn; nothing while none was asked for. */

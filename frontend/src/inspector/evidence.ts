@@ -63,7 +63,9 @@ function list(loaded: Loaded<Item[]>, state: AppState, actions: Actions): Templa
   if (loaded.status !== 'here') return whatIsMissing(loaded);
   const all = state.evidenceScope === 'all' || state.selected === null;
   if (!loaded.value.length) {
-    const pending = state.selected !== null && state.states.get(state.selected)?.pending;
+    const row = state.selected === null ? undefined : state.states.get(state.selected);
+    if (!all && row && state.asOf !== null && row.position > state.asOf) return html`<p class="empty">This turn came later than that.</p>`;
+    const pending = row?.pending;
     return html`<p class="empty">${pending ? 'Still being read. Facts appear here in a moment.' : all ? 'No facts yet. They appear here as you talk.' : 'This turn gave no facts.'}</p>`;
   }
   return html`${(Object.keys(KINDS) as Item['kind'][]).map((kind) => {

@@ -5,7 +5,7 @@ import type { Actions } from '../actions';
 import type { ChatTurn } from '../chat/turns';
 import { icon } from '../icons';
 import { leafOf } from '../shell/leaf';
-import { count, duration, longTime, percent } from '../shell/time';
+import { count, duration, figure, longTime, percent } from '../shell/time';
 import { placeWords, type AppState } from '../state';
 import type { Trace, TraceCandidate, TraceDecision } from '../types';
 import { chance, scaleOf, scoreBar, SURE, type Scale } from './bars';
@@ -49,11 +49,11 @@ function numbers(candidate: TraceCandidate, decision: TraceDecision): TemplateRe
   return html`<div class="in-numbers">
     ${channels.length
       ? html`<table class="numbers"><thead><tr><th scope="col">Found by</th><th scope="col">Rank</th><th scope="col">Score</th></tr></thead>
-        <tbody>${channels.map(([name, hit]) => html`<tr><th scope="row">${CHANNELS[name] ?? name}</th><td>${hit ? ordinal(hit.rank) : 'not found'}</td><td>${hit ? hit.score.toFixed(2) : ''}</td></tr>`)}</tbody></table>`
+        <tbody>${channels.map(([name, hit]) => html`<tr><th scope="row">${CHANNELS[name] ?? name}</th><td>${hit ? ordinal(hit.rank) : 'not found'}</td><td>${hit ? figure(hit.score) : ''}</td></tr>`)}</tbody></table>`
       : html`<p class="second">No path to compare.</p>`}
     <table class="numbers"><thead><tr><th scope="col">Part of the score</th><th scope="col">Adds</th></tr></thead>
-      <tbody>${decision.parts.map((part) => html`<tr><th scope="row">${part.label}</th><td>${(candidate.parts[part.key] ?? 0).toFixed(2)}</td></tr>`)}
-        <tr class="sum"><th scope="row">Score</th><td>${candidate.score.toFixed(2)}</td></tr></tbody></table></div>`;
+      <tbody>${decision.parts.map((part) => html`<tr><th scope="row">${part.label}</th><td>${figure(candidate.parts[part.key] ?? 0)}</td></tr>`)}
+        <tr class="sum"><th scope="row">Score</th><td>${figure(candidate.score)}</td></tr></tbody></table></div>`;
 }
 
 /** What all candidates of a turn share. */
@@ -122,7 +122,7 @@ function meaning(decision: TraceDecision): TemplateResult {
       <div><dt>Chance</dt><dd>All scores together, turned into how often such a choice has been right. Of this place ${percent(decision.probability)}.</dd></div>
       <div><dt>Sure</dt><dd>From ${Math.round(SURE * 100)} % on, the tick on the track. Below, with a close second, the turn is marked unsure and the model sees the second path as well.</dd></div>
       <div><dt>Lead</dt><dd>${lead > 0 ? `${count(lead, 'point')} of chance over the second.` : 'None over the second.'}</dd></div>
-      <div><dt>Threshold</dt><dd>A new topic scores ${decision.threshold.toFixed(2)}; a branch that scores less doesn’t get the turn.</dd></div>
+      <div><dt>Threshold</dt><dd>A new topic scores ${figure(decision.threshold)}; a branch that scores less doesn’t get the turn.</dd></div>
     </dl></details>`;
 }
 

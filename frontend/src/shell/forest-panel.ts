@@ -158,7 +158,7 @@ export function forestFoot(state: AppState, actions: Actions): TemplateResult {
 /** On a phone: what is selected, with a way to its details. */
 export function peek(state: AppState, actions: Actions): TemplateResult | typeof nothing {
   const row = state.selected === null ? undefined : state.states.get(state.selected);
-  if (!row) return nothing;
+  if (!row || state.correcting.picking || state.travelling) return nothing;
   const tree = state.trees.get(row.root);
   const turn = state.turns.find((known) => UNDER_WAY.has(known.status) && known.decision?.parent === row.id);
   const note = turn?.decision ? `Continued now, ${percent(turn.decision.probability)} sure` : row.pending ? 'Remembering…' : count(row.facts, 'fact');

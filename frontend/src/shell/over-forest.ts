@@ -6,6 +6,9 @@ import { icon } from '../icons';
 import type { AppState } from '../state';
 import { shortTime } from './time';
 
+/** By hand and key, or by finger. */
+const HOW = html`<span class="by-key">click it, use arrows and Enter, or search</span><span class="by-finger">tap it, or search</span>`;
+
 function hint(state: AppState, actions: Actions): TemplateResult | typeof nothing {
   const { picking } = state.correcting;
   if (!picking) return nothing;
@@ -13,8 +16,8 @@ function hint(state: AppState, actions: Actions): TemplateResult | typeof nothin
   const root = picking.purpose === 'move' && row && row.parent !== null;
   return html`<div class="pick-bar" role="group" aria-label=${picking.purpose === 'move' ? 'Choosing a place' : 'Choosing a place to compare with'} data-testid="picking">
     <p>${picking.purpose === 'move'
-      ? html`<b>Where does “<bdi>${row?.label ?? 'this turn'}</bdi>” go?</b> <span class="pick-how">Choose an earlier turn: click it, use arrows and Enter, or search.</span>`
-      : html`<b>Why not which one?</b> <span class="pick-how">Choose any earlier turn: click it, use arrows and Enter, or search.</span>`}</p>
+      ? html`<b>Where does “<bdi>${row?.label ?? 'this turn'}</bdi>” go?</b> <span class="pick-how">Choose an earlier turn: ${HOW}.</span>`
+      : html`<b>Why not which one?</b> <span class="pick-how">Choose any earlier turn: ${HOW}.</span>`}</p>
     <span class="pick-buttons">${root ? html`<button type="button" class="button small" data-testid="pick-root" @click=${() => actions.correct.plan(picking.state as number, null)}>${icon('plus', 15)}A topic of its own</button>` : nothing}
       <button type="button" class="button small" data-testid="pick-cancel" @click=${() => actions.correct.putBack()}>Cancel</button></span></div>`;
 }
