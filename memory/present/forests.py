@@ -67,6 +67,7 @@ def job_list(jobs: Iterable[Job]) -> list[Json]:
             "message": job.message,
             "forest": job.forest_id,
             "error": job.error,
+            "result": job.result,
             "import": import_json(given[job.pk]) if job.pk in given else None,
         }
         for job in found

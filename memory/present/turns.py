@@ -177,12 +177,13 @@ def _trace_decision(decision: RoutingDecision, state: InteractionState | None) -
         "threshold": decision.threshold,
         "why": decision.why,
         "corrected_by": decision.corrected_by.get_username() if decision.corrected_by else None,
-        "parts": [{"key": key, "label": label} for key, label in _parts(decision.candidates)],
+        "parts": [{"key": key, "label": label} for key, label in parts_of(decision.candidates)],
         "candidates": decision.candidates,
     }
 
 
-def _parts(candidates: Iterable[Json]) -> Iterable[tuple[str, str]]:
+def parts_of(candidates: Iterable[Json]) -> Iterable[tuple[str, str]]:
+    """The score parts of these candidates in the order of the legend, with their labels."""
     used: dict[str, Any] = {key: None for candidate in candidates for key in candidate.get("parts", {})}
     yield from PARTS.items()
     yield from ((key, key.replace("_", " ").capitalize()) for key in used if key not in PARTS)

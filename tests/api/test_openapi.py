@@ -42,6 +42,7 @@ ANSWERS = [
     ("forests/{forest.pk}/", "/api/forests/{forest}/"),
     ("forests/{forest.pk}/turns/", "/api/forests/{forest}/turns/"),
     ("forests/{forest.pk}/states/", "/api/forests/{forest}/states/"),
+    ("forests/{forest.pk}/health/", "/api/forests/{forest}/health/"),
     ("forests/{forest.pk}/facts/?status=all", "/api/forests/{forest}/facts/"),
     ("forests/{forest.pk}/records/", "/api/forests/{forest}/records/"),
     ("forests/{forest.pk}/revisions/", "/api/forests/{forest}/revisions/"),
@@ -68,7 +69,7 @@ def test_answers_have_the_documented_shape(planted, as_ines, schema, path, docum
 
 def test_the_shape_check_finds_a_wrong_answer(schema):
     shape = {"$ref": "#/components/schemas/Job"}
-    right = {"id": 1, "kind": "k", "status": "done", "done": 0, "total": 0, "message": "", "forest": None, "error": None, "import": None}
+    right = {"id": 1, "kind": "k", "status": "done", "done": 0, "total": 0, "message": "", "forest": None, "error": None, "result": None, "import": None}
     assert not list(differences(right, shape, schema))
     for wrong in (
         {**right, "extra": 1},
