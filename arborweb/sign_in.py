@@ -108,7 +108,7 @@ def _counted(key: str) -> tuple[int, int]:
     """How many tries with this one, and the seconds until they are forgotten. Without Valkey each process counts for itself."""
     try:
         with valkey() as client:
-            tries, left = client.eval(_COUNT, 1, key, WINDOW_SECONDS)  # type: ignore[misc]
+            tries, left = client.eval(_COUNT, 1, key, WINDOW_SECONDS)
         return int(tries), max(1, int(left))
     except redis.RedisError as error:
         log.warning("tries to sign in are counted in this process only: Valkey does not answer (%s)", type(error).__name__)
@@ -175,7 +175,7 @@ class _SaysHowLong:
     def get_invalid_login_error(self) -> ValidationError:
         seconds = getattr(self.request, "sign_in_wait", None)
         if seconds is None:
-            return super().get_invalid_login_error()  # type: ignore[misc,no-any-return]
+            return super().get_invalid_login_error()  # type: ignore[misc]
         return ValidationError(f"Too many tries. Wait {-(-seconds // 60)} min, or use a sign-in link.", code="wait")
 
 

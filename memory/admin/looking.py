@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin, messages
 from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
@@ -33,7 +33,7 @@ class Looking(ModelAdmin):
     list_per_page = 50
     show_full_result_count = False
     actions_on_top, actions_on_bottom = True, False
-    list_select_related = True
+    list_select_related: ClassVar[bool | list[str]] = True
     forest_linked = True
     # Where the page shows a row: `#KEY=ID`, with the columns the ids are in.
     shown_at: tuple[tuple[str, str], ...] = ()

@@ -5,7 +5,7 @@ import { peek } from './peek';
 import { details, headline, jobTrouble, lineWords, percentOf, refusal, remarks, sizeWords, workingWords } from './words';
 
 const job = (part: Partial<Job> = {}, report: Partial<NonNullable<Job['import']>> = {}): Job => ({
-  id: 3, kind: 'import', status: 'running', done: 0, total: 0, message: '', forest: 1, error: null,
+  id: 3, kind: 'import', status: 'running', done: 0, total: 0, message: '', forest: 1, error: null, result: null,
   import: { formats: ['chatgpt'], relocalize: false, new: 0, known: 0, left_out: {}, lines: [], ...report }, ...part,
 });
 const named = (...names: string[]) => names.map((name) => ({ name }) as Forest);
