@@ -109,6 +109,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/forests/{forest}/health/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description How its memory keeps up: commit lag, tokens, confidence and corrections by day (in its time zone, at most 90), and what is pending. */
+        get: operations["forests_health_retrieve"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/forests/{forest}/import/": {
         parameters: {
             query?: never;
@@ -380,6 +397,23 @@ export interface paths {
         get: operations["jobs_retrieve"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{job}/cancel/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Stop it after the step under way; what was done stays, and the job says how much. 409 when it is over. */
+        post: operations["jobs_cancel_create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -693,6 +727,17 @@ export interface components {
             state: number;
             quote: string;
         };
+        ConfidenceOfDay: {
+            /** Format: date */
+            day: string;
+            /**
+             * Format: double
+             * @description Mean probability of the places found, 0 to 1.
+             */
+            mean: number;
+            unsure: number;
+            turns: number;
+        };
         /** @description Who says which model answers, and what was said. */
         Connection: {
             source: components["schemas"]["SourceEnum"];
@@ -749,6 +794,11 @@ export interface components {
             tokens: number;
             sources: number[];
             status: string | null;
+        };
+        CorrectionsOfDay: {
+            /** Format: date */
+            day: string;
+            count: number;
         };
         Counts: {
             states: number;
@@ -860,6 +910,15 @@ export interface components {
             results: components["schemas"]["Forest"][];
             next: number | null;
         };
+        Health: {
+            lag: components["schemas"]["Lag"][];
+            tokens: components["schemas"]["TokensOfDay"][];
+            confidence: components["schemas"]["ConfidenceOfDay"][];
+            corrections: components["schemas"]["CorrectionsOfDay"][];
+            pending: number;
+            /** Format: date-time */
+            oldest_pending: string | null;
+        };
         /**
          * @description * `turn` - turn
          *     * `fact` - fact
@@ -954,9 +1013,22 @@ export interface components {
          *     * `running` - running
          *     * `done` - done
          *     * `failed` - failed
+         *     * `cancelled` - cancelled
          * @enum {string}
          */
-        JobStatus: "waiting" | "running" | "done" | "failed";
+        JobStatus: "waiting" | "running" | "done" | "failed" | "cancelled";
+        Lag: {
+            /**
+             * Format: date-time
+             * @description When the turn became a state.
+             */
+            at: string;
+            /**
+             * Format: double
+             * @description From then until its memory was written.
+             */
+            seconds: number;
+        };
         Localization: {
             parent: unknown;
             root: unknown;
@@ -1400,6 +1472,14 @@ export interface components {
             };
             notes: components["schemas"]["UseNote"][];
         };
+        TokensOfDay: {
+            /** Format: date */
+            day: string;
+            input: number;
+            output: number;
+            /** Format: double */
+            cost: number | null;
+        };
         Trace: {
             turn: number;
             position: number | null;
@@ -1778,6 +1858,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FactPage"];
+                };
+            };
+        };
+    };
+    forests_health_retrieve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                forest: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
                 };
             };
         };
@@ -2203,9 +2304,10 @@ export interface operations {
                  *     * `running` - running
                  *     * `done` - done
                  *     * `failed` - failed
+                 *     * `cancelled` - cancelled
                  *     * `open` - open
                  */
-                status?: "waiting" | "running" | "done" | "failed" | "open";
+                status?: "waiting" | "running" | "done" | "failed" | "cancelled" | "open";
             };
             header?: never;
             path?: never;
@@ -2224,6 +2326,27 @@ export interface operations {
         };
     };
     jobs_retrieve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+        };
+    };
+    jobs_cancel_create: {
         parameters: {
             query?: never;
             header?: never;

@@ -16,7 +16,7 @@ export interface ApiErrorBody {
 export type Trouble = Schemas['Trouble'];
 export type Me = Schemas['Me'];
 export type Forest = Schemas['Forest'];
-export type Job = Omit<Schemas['Job'], 'status'> & { status: Schemas['JobStatus'] | 'cancelled' };
+export type Job = Schemas['Job'];
 export type Method = Schemas['MethodEnum'];
 export type Decision = Schemas['Decision'];
 export type Chip = Schemas['Chip'];
@@ -101,14 +101,7 @@ export interface Forgotten {
 }
 
 /** The forest's health over time, at most 90 days. */
-export interface Series {
-  lag: { at: string; seconds: number }[];
-  tokens: { day: string; input: number; output: number; cost: number | null }[];
-  confidence: { day: string; mean: number; unsure: number; turns: number }[];
-  corrections: { day: string; count: number }[];
-  pending: number;
-  oldest_pending: string | null;
-}
+export type Series = Schemas['Health'];
 
 export interface Page<T> {
   results: T[];

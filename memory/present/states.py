@@ -187,9 +187,19 @@ def state_json(state: InteractionState) -> Json:
 def used_by(*states: InteractionState) -> list[Json]:
     """Turns whose context held one of these states or something it supports, newest first; the states' own turns left out."""
     traces = ContextTrace.objects.filter(forest=states[0].forest_id, sources__overlap=[state.pk for state in states])
+    return _uses(traces.exclude(turn__in=[state.turn_id for state in states]))
+
+
+def item_used_by(row: EvidenceRow) -> list[Json]:
+    """Turns whose context held this fact or record, newest first."""
+    kind = next(kind for kind, model in EVIDENCE_MODELS.items() if isinstance(row, model))
+    traces = ContextTrace.objects.filter(forest=row.forest_id, sources__overlap=row.sources)  # by the index; few are left to look into
+    return _uses(traces.filter(blocks__contains=[{"items": [{"kind": kind, "id": row.pk}]}]))
+
+
+def _uses(traces: QuerySet[ContextTrace]) -> list[Json]:
     found = (
-        traces.exclude(turn__in=[state.turn_id for state in states])
-        .filter(turn__state__isnull=False)
+        traces.filter(turn__state__isnull=False)
         .order_by("-turn__state__position")
         .annotate(summary=Left("turn__state__node_summary", LABEL_SOURCE_LENGTH), said=Left("turn__state__user_text", LABEL_SOURCE_LENGTH))
         .values_list("turn_id", "turn__state__id", "turn__state__time", "summary", "said")[:USED_BY_LIMIT]

@@ -231,6 +231,31 @@ def models(visitor: Visitor, camera: Camera, forest: int) -> None:
         camera.take("models")
 
 
+def administration(visitor: Visitor, camera: Camera, forest: int) -> None:
+    """The admin: a list with its filters, a preview, a bulk job that goes on, why a turn went where it went, health."""
+    if not camera.wants("admin"):
+        return
+    page, address = visitor.page, f"{visitor.stack.address}/admin/memory"
+    visitor.stack.rows("UPDATE auth_user SET is_staff = true, is_superuser = true RETURNING id")
+    page.goto(f"{address}/interactionstate/?forest__id__exact={forest}&facts=1")
+    camera.take("admin-states")
+    page.get_by_label("Select all objects on this page for an action").check()
+    page.get_by_label("Action:").select_option(label="Extract again…")
+    page.get_by_role("button", name="Go").click()
+    camera.take("admin-preview")
+    number = page.locator(".consequences tbody tr").count()
+    with visitor.stack.holding(forest):
+        page.get_by_role("button", name=f"Extract again: {number}").click()
+        expect(page.locator("#progress-heading")).to_have_text("Running", timeout=30_000)
+        camera.take("admin-progress")
+        page.locator("#progress").get_by_role("button", name="Cancel").click()
+    [(decision,)] = visitor.stack.rows("SELECT id FROM memory_routingdecision WHERE forest_id = %s AND method = 'recall' ORDER BY id DESC LIMIT 1", forest)
+    page.goto(f"{address}/routingdecision/{decision}/change/")
+    camera.take("admin-trace")
+    page.goto(f"{address}/forest/health/?forest={forest}")
+    camera.take("admin-health")
+
+
 def person(browser: Browser, stack: Stack, **look: object) -> Visitor:
     return Visitor(stack, browser.new_context(locale="en-GB", timezone_id="Europe/Vienna", **look), Watch())  # type: ignore[arg-type]
 
@@ -247,6 +272,7 @@ def run(wanted: list[str], report: Callable[[str], None] = print) -> None:
             forest = desk(visitor, Camera(visitor.page, FOLDER, wanted))
             phone = person(browser, stack, viewport=PHONE, has_touch=True, is_mobile=True, device_scale_factor=2, storage_state=visitor.context.storage_state())
             pocket(phone, Camera(phone.page, FOLDER, wanted), forest)
+            administration(visitor, Camera(visitor.page, FOLDER, wanted), forest)
             models(visitor, Camera(visitor.page, FOLDER, wanted), forest)
             for said in (*visitor.watch.complaints(), *phone.watch.complaints()):
                 report(f"The browser complained: {said}")
