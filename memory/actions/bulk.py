@@ -105,7 +105,7 @@ def _reembed(row: Forest, by: Any, beat: Callable[[], None]) -> None:
 
 
 def _taught(row: InteractionState, by: Any) -> Preview:
-    counts = {kind: model.objects.in_forest(row.forest_id).filter(sources__contains=[row.pk]).count() for kind, model in EVIDENCE_MODELS.items()}
+    counts = {f"{kind}s": model.objects.in_forest(row.forest_id).filter(sources__contains=[row.pk]).count() for kind, model in EVIDENCE_MODELS.items()}
     return {"counts": counts, "used_by": used_by(row)}
 
 

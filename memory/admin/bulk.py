@@ -60,7 +60,7 @@ def _shown(row: Any, found: in_bulk.Preview) -> dict[str, Any]:
     """A row of the preview: what it is, how much of what, and the first later answers that used it of how many."""
     uses = found.get("used_by", [])
     text = getattr(row, "text", "") or getattr(row, "user_text", "") or getattr(row, "name", "") or getattr(row, "username", "")
-    counts = {name.replace("_", " "): number for name, number in found.get("counts", {}).items() if name != "used_by"}
+    counts = {name.replace("_", " "): number for name, number in found.get("counts", {}).items() if name != "used_by" and number}
     number = found.get("counts", {}).get("used_by", len(uses))
     return {"row": row, "text": text[:120], "counts": counts, "refused": found.get("refused"), "uses": uses[:USES_SHOWN], "used": number}
 

@@ -81,7 +81,7 @@ class TurnAdmin(InForest):
 
 @admin.register(models.InteractionState)
 class InteractionStateAdmin(InForest):
-    list_display = ["id", "position", "said", "root_id", "depth", "time", "tokens", "refined_at", "refined_by"]
+    list_display = ["id", "position", "said", "time", "root_id", "depth", "tokens", "refined_at", "refined_by"]
     list_filter = [*STATE_FILTERS, "time", ("refine_error", admin.EmptyFieldListFilter), "origin", *OF_FOREST]
     search_fields = ["user_text", "assistant_text", "node_summary"]
     raw_id_fields = ["parent", "turn"]

@@ -63,8 +63,8 @@ class Looking(ModelAdmin):
         return bool(self.shown_at) or self.model is models.Forest
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        links = [*(["forest_link"] if self.forest_linked else []), *(["page_link"] if self._shown() else [])]
-        return [*self.list_display, *links]
+        links = [*(["page_link"] if self._shown() else []), *(["forest_link"] if self.forest_linked else [])]
+        return [self.list_display[0], *links, *self.list_display[1:]]
 
     @admin.display(description="forest")
     def forest_link(self, row: Any) -> str:

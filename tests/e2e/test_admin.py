@@ -57,12 +57,12 @@ def test_rows_are_filtered_previewed_and_done_with_progress(root: Visitor) -> No
     choose(root, "Extract again…")
     expect(page.get_by_role("heading", name="Extract again")).to_be_visible()
     expect(page.locator(".consequences tbody tr")).to_have_count(len(with_facts))
-    assert findings(page) == [], "the preview"
+    assert findings(page, preload=False) == [], "the preview"
     page.get_by_role("button", name=f"Extract again: {len(with_facts)}").click()
     page.evaluate("window.sameDocument = true")
     expect(page.locator("#progress-heading")).to_have_text("Done", timeout=PATIENCE)
     expect(page.locator("#progress-message")).to_have_text(f"Done: {len(with_facts)} of {len(with_facts)}")
-    assert findings(page) == [], "the progress"
+    assert findings(page, preload=False) == [], "the progress"
     root.wait_until_refined(forest)
 
 
@@ -100,14 +100,14 @@ def test_traces_and_health_are_read_without_a_serious_finding(root: Visitor) -> 
     )
     go(root, f"memory/routingdecision/{decision}/change/")
     expect(page.locator(".candidates tbody tr").first).to_be_visible()
-    assert findings(page) == [], "why it went there"
+    assert findings(page, preload=False) == [], "why it went there"
     go(root, f"memory/contexttrace/{context}/change/")
     expect(page.locator(".trace-block").first).to_contain_text("of the budget")
-    assert findings(page) == [], "what the model saw"
+    assert findings(page, preload=False) == [], "what the model saw"
     page.get_by_role("link", name="Health").first.click()
     expect(page.get_by_role("img", name=re.compile("^Commit lag"))).to_be_visible()
     expect(page.locator(".plot circle.series-1").first).to_be_attached()
-    assert findings(page) == [], "health"
+    assert findings(page, preload=False) == [], "health"
     fill = page.locator(".plot circle.series-1").first.evaluate("(dot) => getComputedStyle(dot).fill")
     assert fill != "rgb(0, 0, 0)", "the stylesheet colours the plots"
 

@@ -16,15 +16,17 @@ def axe() -> str:
     return (PROJECT / "frontend/node_modules/axe-core/axe.min.js").read_text()
 
 
-def findings(page) -> list[str]:
-    """Serious and critical ones, with the elements; colours in both themes."""
+def findings(page, preload=True) -> list[str]:
+    """Serious and critical ones, with the elements; colours in both themes. `preload` reads stylesheets that import others by styles of the scan's own,
+    which the content policy reports: without it a locked orientation isn't looked for."""
     page.evaluate(axe())  # through the debugger, where the page's content policy doesn't apply
     found = []
     for scheme, what in (("light", None), ("dark", "color-contrast")):
         page.emulate_media(color_scheme=scheme)
         page.wait_for_timeout(350)  # colours under way to another don't count, however long a busy machine takes over them
         page.wait_for_function("() => document.getAnimations().every((one) => !(one instanceof CSSTransition) || one.playState !== 'running')")
-        result = page.evaluate("(rule) => axe.run(document, {resultTypes: ['violations'], ...(rule && {runOnly: [rule]})})", what)
+        asked = "([rule, preload]) => axe.run(document, {resultTypes: ['violations'], preload, ...(rule && {runOnly: [rule]})})"
+        result = page.evaluate(asked, [what, preload])
         assert result["passes"], "the scan looked at the page"
         found += [
             f"{scheme}: {finding['impact']} {finding['id']}: {node['target']} {node['html'][:120]} {(node['any'] or [{'message': ''}])[0]['message']}"
