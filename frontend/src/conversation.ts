@@ -252,6 +252,8 @@ export class Conversation {
     const moved = message.type === 'state.changed' && this.store.get().states.get(message.state.id)?.parent !== message.state.parent;
     // The forest first: watchers of the store hand a path to the drawing before the chat gets its next frame.
     if (message.type === 'state.added' || message.type === 'state.changed' || message.type === 'memory.refined') this.takeRow(message);
+    // Turns go with their states, at once: what is gone is asked for no more.
+    if (message.type === 'state.removed') this.store.set({ turns: apply(this.turns, message, '').turns });
     if (message.type === 'state.removed') this.dropRows(message.states);
     const applied = apply(this.turns, message, new Date().toISOString());
     this.store.set({ turns: applied.turns });

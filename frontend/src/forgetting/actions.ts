@@ -60,14 +60,16 @@ export function createForgetting(store: Store<AppState>, live: Live, toast: Toas
     const { asked } = get()!;
     const left = asked && { ...asked, gone: new Set(asked.gone).add(keyOf(target)) };
     toast(WORDS[target.kind]);
-    store.set(({ slot, selected, revised, correcting }) => ({
-      revised: revised + 1,
+    store.set(({ slot, selected, correcting }) => ({
+      query: '',
       ...(slot && target.kind === slot.kind && target.id === slot.id ? { slot: null } : {}),
       ...(target.kind === 'state' && selected === target.id ? { selected: null, inspectedTurn: null, correcting: { ...correcting, compared: null } } : {}),
     }));
     if (left && left.matches.some((match) => !left.gone.has(keyOf(match)))) store.set({ forgetting: forgettingOf(null, left) });
     else shutOpen();
+    // What is gone is no longer asked for: first the forest without it, then what is shown of it.
     await live.conversation?.catchUp();
+    store.set(({ revised }) => ({ revised: revised + 1 }));
   };
 
   const actions: ForgetActions = {

@@ -59,7 +59,10 @@ export class ForestPanel implements ForestDrawing {
 
   added: ForestDrawing['added'] = (row, tree) => this.changed(() => this.view.addState(row, tree));
   updated: ForestDrawing['updated'] = (row, tree) => this.changed(() => this.view.updateState(row, tree));
-  removed: ForestDrawing['removed'] = (ids) => this.changed(() => this.view.removeStates(ids));
+  removed: ForestDrawing['removed'] = (ids) => {
+    for (const id of ids) this.cards.delete(id);
+    this.changed(() => this.view.removeStates(ids));
+  };
 
   private changed(work: () => void): void {
     work();
@@ -76,6 +79,7 @@ export class ForestPanel implements ForestDrawing {
   }
 
   reset(): void {
+    this.cards.clear();
     const { states, trees, active, selected } = this.store.get();
     this.view.setStates([...states.values()], [...trees.values()], active);
     this.view.setSelection(selected);
