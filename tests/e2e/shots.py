@@ -18,7 +18,7 @@ from tests.arborweb.site import fresh_home
 from tests.e2e.chats import EDITED, kept
 from tests.e2e.conftest import CHROMIUM, PHONE, WIDE, chromium
 from tests.e2e.stack import Stack
-from tests.e2e.stories import BREAD, CODE, KITCHEN
+from tests.e2e.stories import ASTRAY, BREAD, CODE, KITCHEN
 from tests.e2e.visitor import Visitor, Watch
 from tests.llm.hostile import Answer, hostile_server, said, usage, whole
 
@@ -109,8 +109,12 @@ def correcting(visitor: Visitor, camera: Camera, forest: int) -> None:
     page.keyboard.press("Shift+F10")
     camera.take("menu")
     page.keyboard.press("Escape")
-    visitor.api("POST", f"states/{before['id']}/move/", {"parent": other["id"]})
-    visitor.open(forest, f"#state={before['id']}&tab=state")
+    strayed = visitor.api("POST", f"forests/{forest}/turns/", {"text": ASTRAY, "parent": last["id"], "wait": True})["state"]
+    visitor.wait_until_refined(forest)
+    for text in ("Could the oven of our kitchen stand beside the window?", "Then the drawers of the kitchen go below the oven."):
+        visitor.say(text, refined=True)
+    visitor.api("POST", f"states/{strayed}/move/", {"new_root": True})
+    visitor.open(forest, f"#state={strayed}&tab=state")
     page.get_by_test_id("menu-state-more").click()
     page.get_by_role("menuitem", name="Look again").click()
     expect(page.get_by_test_id("replay-working")).to_have_count(0, timeout=60_000)

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.conftest import PHONE
-from tests.e2e.stories import BREAD, KITCHEN
+from tests.e2e.stories import ASTRAY, BREAD, FOLLOWS, KITCHEN
 
 
 def drag(visitor, state, to, hold=420):
@@ -139,6 +139,35 @@ def test_a_turn_is_moved_and_put_back_by_keyboard(visitor, two_matters):
     expect(page.get_by_test_id("state-menu").get_by_role("menuitem").first).to_be_focused()
     keys.press("Escape")
     expect(page.get_by_test_id("state-menu")).to_have_count(0)
+
+
+def test_later_turns_are_looked_at_again_and_moved_as_one_change(visitor):
+    forest = visitor.plant(*KITCHEN)
+    _, sink = list(visitor.parents(forest))
+    strayed = visitor.api("POST", f"forests/{forest}/turns/", {"text": ASTRAY, "parent": sink, "wait": True})["state"]
+    visitor.wait_until_refined(forest)
+    page = visitor.page
+    visitor.open(forest)
+    later = visitor.say(FOLLOWS, refined=True)
+    assert visitor.parents(forest)[later] == strayed, "it went to the end of the branch, where the other one had strayed"
+
+    visitor.choose(strayed)
+    page.get_by_test_id("tab-state").click()
+    page.get_by_test_id("menu-state-more").click()
+    page.get_by_role("menuitem", name="Make it a topic of its own…").click()
+    expect(page.get_by_test_id("move-preview")).to_contain_text("2 turns move")
+    page.get_by_test_id("move-do").click()
+    page.get_by_test_id("toast-later").click()
+    proposals = page.get_by_test_id("proposal")
+    expect(proposals).to_have_count(1, timeout=30_000)
+    assert visitor.parents(forest)[later] == strayed, "nothing moves by looking"
+    proposals.check()
+    page.get_by_test_id("replay-apply").click()
+    expect(page.get_by_test_id("toast")).to_contain_text("1 turn moved.")
+    assert visitor.parents(forest)[later] == sink
+    page.get_by_test_id("toast-undo").click()
+    expect(page.get_by_test_id("toast")).to_have_text("Undone.")
+    assert visitor.parents(forest)[later] == strayed
 
 
 def test_a_value_is_edited_compared_restored_and_the_change_undone(visitor):
