@@ -173,7 +173,7 @@ def why_not(turn: Turn, state: InteractionState) -> Weighed:
         winner = _of_branch(place if branches[chosen] in place.recall.tips else wide, branches[chosen])
     else:  # it was deleted
         winner = place.decision.candidates[0]
-    given = bool(told) and not told["parts"]
+    given = told is not None and not told["parts"]
     changed = told is not None and not given and abs(winner.score - told["score"]) > SAME_SCORE
     return Weighed(candidate, winner, wording.words(place.query, place.decision.method, candidate, winner, given=given), changed)
 

@@ -7,14 +7,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from django.db import transaction
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from memory import steps
 from memory.actions.create_forest import create_forest
 from memory.actions.observe import observe
 from memory.actions.refine import drain
+from memory.evaluation.streams import CachedEmbedder
+from memory.llm.embed import embedder
 from memory.models import EVIDENCE_MODELS, Forest, InteractionState, Turn
 
 # What is said leans on its path (“Make it …”), names a matter or none, replaces values, makes lists, tells events.
@@ -31,9 +34,23 @@ SAID = [
     ("We have moved: I live in Porto now.", "Noted."),
     ("What is the budget?", "The budget is €21,500."),
 ]
-# One example is some dozen refinements: few examples, no deadline.
-quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large])
+# One example is some dozen refinements: few examples, no deadline, and a failing one is shown as it was found.
+quick = settings(
+    max_examples=12,
+    deadline=None,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 
+
+@pytest.fixture
+def embedding_once(monkeypatch):
+    """The embedder of this server, which embeds each text once: random forests say the same few things again and again."""
+    here = embedder()
+    monkeypatch.setattr(here, "embed", _once.setdefault(here.weights_hash, CachedEmbedder(here.embed)))
+
+
+_once: dict[str, CachedEmbedder] = {}
 Grown = Sequence[tuple[int, int]]
 _numbers = itertools.count(1)
 
@@ -69,12 +86,12 @@ def add(forest: Forest, place: int, said: int, parent: int, *, shown: bool = Fal
     where: dict[str, Any] = {"new_root": True} if parent < 0 else {"parent": f"t{parent}"}
     time = f"2026-03-{place + 5:02d}T10:00:00Z"
     observe(forest, [{"id": f"t{place}", "user": user, "assistant": assistant, "time": time, **where}])
-    drain(forest.pk)
     state: InteractionState = InteractionState.objects.get(forest=forest, turn__client_id=f"t{place}")
     if shown:
         forest.refresh_from_db()
         context, _ = steps.assemble(forest, steps.localize_text(forest, user, state.time, as_of=state.position - 1), 2000, as_of=state.position - 1)
         steps.write.save_context(Turn.objects.get(pk=state.turn_id), context, [], "h", 0, 0)
+    drain(forest.pk)
     return state
 
 

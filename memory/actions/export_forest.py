@@ -29,6 +29,8 @@ from memory.models import (
 from memory.store.changes import told
 
 FORMAT, VERSION = "arborweb-forest", 1
+# The columns that name facts and records.
+TOLD: dict[type[Model], tuple[str, ...]] = {Revision: ("old_item", "new_item"), ChangedItem: ("item",)}
 # Up to here the document stays in memory.
 IN_MEMORY = 1024 * 1024
 # Columns that say nothing of the forest itself: who generates a turn now, and which forest a row is in.
@@ -75,8 +77,8 @@ def _pieces(forest: Forest) -> Iterator[str]:
     for section, model in SECTIONS.items():
         yield f', "{section}": ['
         found = model._default_manager.filter(forest=forest).order_by("pk")
-        if model is Revision:  # what is laid aside until a turn is read again stays here
-            found = found.filter(told())
+        if model in TOLD:  # what is laid aside until a turn is read again stays here
+            found = found.filter(told(*TOLD[model]))
         for number, row in enumerate(_rows(found)):
             yield ("," if number else "") + "\n" + _json(row)
         yield "]"

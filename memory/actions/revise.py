@@ -144,6 +144,8 @@ def _edit(kind: str, forest: Forest, old: EvidenceRow, text: str, value: str) ->
     """A new row in the old one's place; the old one is retracted from its slot by being superseded for good."""
     if old.status not in (Status.CURRENT, Status.SUPERSEDED):
         raise conflict(f"This is {Status(old.status).value}.", "Restore it first.")
+    if Revision.objects.filter(kind=kind, old_item=old.pk, verdict=Verdict.EDITED).exists():
+        raise conflict("This was edited already.", "Edit the wording that took its place.")
     model = type(old)
     number = model._default_manager.filter(state=old.state_id, made_by="user").aggregate(last=Max("number"))["last"]
     new = model(
@@ -154,7 +156,7 @@ def _edit(kind: str, forest: Forest, old: EvidenceRow, text: str, value: str) ->
         text=text,
         event_time=old.event_time,
         known_from=forest.last_position,
-        status=old.status,
+        status=Status.CURRENT,  # unless its slot says otherwise, which is decided next
         pinned=old.pinned,
         **{name: getattr(old, name) for name in (*COPIED, *FIELDS[kind])},
     )

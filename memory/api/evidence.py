@@ -79,7 +79,7 @@ class Revisions(View):
     def get(self, request: Request, forest: int) -> Response:
         """What replaced what, oldest first."""
         own, asked = self.forest(forest), self.query(requests.RevisionsPage)
-        rows = Revision.objects.in_forest(own).filter(**{name: asked[name] for name in ("slot", "kind") if name in asked})
+        rows: QuerySet[Revision] = Revision.objects.in_forest(own).filter(**{name: asked[name] for name in ("slot", "kind") if name in asked})
         if "state" in asked:
             about = Q(state=asked["state"])
             for kind, model in EVIDENCE_MODELS.items():

@@ -95,7 +95,8 @@ def revisions_then(rows: QuerySet[Revision], forest: int, position: int) -> list
     late = [revision.pk for revision in found if revision.at_position > position]
     times = dict(_noted_again(forest, position).filter(noted__in=late).values_list("noted", "noted_at")) if late else {}
     for revision in found:
-        revision.at = times.get(revision.pk, revision.at)
+        if (noted_at := times.get(revision.pk)) is not None:
+            revision.at = noted_at
     return found
 
 

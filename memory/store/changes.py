@@ -29,13 +29,15 @@ def take_up(forest: Forest | int, kind: str, item: int, slot: str) -> None:
     revisions_of(forest, kind, [item]).filter(slot="").update(slot=slot)
 
 
-def told() -> Q:
-    """Of revisions: those whose ends are there."""
-    q = Q(pk__in=[])
+def told(*columns: str) -> Q:
+    """Of revisions or changed items: those whose facts and records, named by `columns`, are there."""
+    there = Q(pk__in=[])
     for kind, model in EVIDENCE_MODELS.items():
-        rows = model.objects.values("pk")
-        q |= Q(kind=kind) & (Q(old_item=None) | Q(old_item__in=rows)) & (Q(new_item=None) | Q(new_item__in=rows))
-    return q
+        mine = Q(kind=kind)
+        for column in columns:
+            mine &= Q(**{column: None}) | Q(**{f"{column}__in": model.objects.values("pk")})
+        there |= mine
+    return there
 
 
 def forget_laid_aside(forest: Forest | int, states: Iterable[int]) -> None:

@@ -192,7 +192,7 @@ def _new_row(model: type[EvidenceRow], state: InteractionState, proposal: Propos
     if had is not None:
         take_up(state.forest_id, proposal.kind, had, proposal.slot[:200])
     return model.objects.create(
-        pk=had,
+        pk=had,  # type: ignore[misc]  # abstract, so mypy knows no key of it
         forest_id=state.forest_id,
         state=state,
         number=number,

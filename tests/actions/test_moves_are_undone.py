@@ -16,9 +16,9 @@ from memory.errors import Refused
 from memory.models import Change, Forest, InteractionState
 from tests.actions.test_reroute import check_standings
 from tests.equal import contents, differences
-from tests.random_forests import apart, forests, grow, places, quick, rows, states
+from tests.random_forests import apart, embedding_once, forests, grow, places, quick, rows, states  # noqa: F401 - a fixture
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("embedding_once")]
 WORDS = ["retract", "restore", "pin", "unpin", "quarantine", "edit"]
 
 

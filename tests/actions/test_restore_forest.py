@@ -44,8 +44,11 @@ def told(document: Any) -> Any:
                 row[key] = place(target.rstrip("!"), row[key])
             if section == "revisions":
                 row |= {key: place(f"{row['kind']}s", row[key]) for key in ("old_item", "new_item")}
-            if "sources" in row:
-                row["sources"] = [place("states", source) for source in row["sources"]]
+            if section == "changed":
+                row |= {key: place(f"{row['kind']}s", row[key]) for key in ("item", "superseded_by")} | {"noted": place("revisions", row["noted"])}
+            for key, target in (("sources", "states"), ("told_by", "states"), ("revisions", "revisions")):
+                if key in row:
+                    row[key] = [place(target, one) for one in row[key]]
             for one in row.get("candidates", []):
                 one |= {key: place("states", one[key]) for key in ("state", "root")}
             for block in row.get("blocks", []):

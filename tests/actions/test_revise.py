@@ -132,6 +132,15 @@ def test_an_edit_of_the_wording_alone_leaves_one_current_row(budget, ines):
     assert statuses(old, new) == ["current", "superseded"]
 
 
+def test_a_wording_is_edited_once_then_the_new_one_is(home, ines):
+    fact = learn(home.hood, "The hood is white")
+    revise(fact, "edit", ines, text="The hood is black")
+    fact.refresh_from_db()
+    with pytest.raises(Refused, match="edited already"):
+        revise(fact, "edit", ines, text="The hood is red")
+    assert AtomicFact.objects.count() == 2
+
+
 def test_a_records_typed_columns_are_kept_by_an_edit(home, ines):
     event = learn(home.hood, "Ran 5 km", "event", quantity="5", unit="km")
     shown = revise(event, "edit", ines, text="Ran 5 km in the park")

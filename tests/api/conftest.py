@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from memory.models import Change, ChangedItem, ContextTrace, Job, ParentChange, StateLink
+from memory.llm.embed import embedder
+from memory.models import Change, ChangedItem, ContextTrace, Forest, Job, ParentChange, StateLink
 from tests.forests import learn, plant, say, trace, wait
 
 CANARY = "zyzzyva7391"
@@ -49,7 +50,9 @@ class Planted:
     """Inês's forest; every text in it holds the canary."""
 
     def __init__(self, ines: Any) -> None:
+        here = embedder()
         self.forest = plant(ines, f"Home {CANARY}")
+        Forest.objects.filter(pk=self.forest.pk).update(embedder=here.identity, dimensions=here.dimensions, weights_hash=here.weights_hash)
         self.root = say(self.forest, f"Plan {CANARY}", f"Yes {CANARY}", topic=f"Kitchen {CANARY}", words=f"plan {CANARY}")
         self.state = say(self.forest, f"Budget {CANARY}?", f"Noted {CANARY}", self.root, words=f"budget {CANARY}")
         self.later = say(self.forest, f"Tiles {CANARY}?", f"White {CANARY}", self.state, words=f"tiles {CANARY}")

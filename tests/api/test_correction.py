@@ -12,6 +12,7 @@ from memory.actions.forget import delete_state
 from memory.actions.observe import observe
 from memory.actions.refine import drain
 from memory.actions.reroute import reroute
+from memory.llm.embed import embedder
 from memory.models import Change, Forest, InteractionState, Job, Outbox, RoutingDecision
 from tests.forests import learn, plant, say, trace
 
@@ -25,6 +26,26 @@ def sample(ines):
     growing.grow(job.pk)
     forest.refresh_from_db()
     return forest
+
+
+@pytest.fixture
+def home(ines):
+    """Kitchen → hood → filters, garden; filters' answer was given the hood."""
+
+    here = embedder()
+
+    class Home:
+        forest = plant(ines, name="Home")
+
+    Home.kitchen = say(Home.forest, "Plan the kitchen", topic="Kitchen")
+    Home.hood = say(Home.forest, "Hood", parent=Home.kitchen)
+    Home.garden = say(Home.forest, "Garden", topic="Garden")
+    Home.filters = say(Home.forest, "Filters", parent=Home.hood)
+    Home.fact = learn(Home.filters, "Filters are of coal")
+    trace(Home.filters, Home.hood)
+    Forest.objects.filter(pk=Home.forest.pk).update(embedder=here.identity, dimensions=here.dimensions, weights_hash=here.weights_hash)
+    Home.forest.refresh_from_db()
+    return Home
 
 
 def states_of(forest: Forest) -> list[InteractionState]:
@@ -72,35 +93,19 @@ def test_after_a_correction_it_says_that_the_forest_has_changed(sample, as_ines,
     assert as_ines.ask("GET", f"turns/{state.turn_id}/candidates/{other.pk}/").json()["changed"] is True
 
 
-def test_a_state_that_came_later_is_refused(sample, as_ines):
-    states = states_of(sample)
-    answer = as_ines.ask("GET", f"turns/{states[2].turn_id}/candidates/{states[4].pk}/")
+def test_a_state_that_came_later_is_refused(home, as_ines):
+    answer = as_ines.ask("GET", f"turns/{home.hood.turn_id}/candidates/{home.garden.pk}/")
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "conflict")
-    assert as_ines.ask("GET", f"turns/{states[2].turn_id}/candidates/{states[2].pk}/").status_code == 409
+    assert as_ines.ask("GET", f"turns/{home.hood.turn_id}/candidates/{home.hood.pk}/").status_code == 409
+    assert as_ines.ask("GET", f"turns/{home.garden.turn_id}/candidates/{home.hood.pk}/").status_code == 200
 
 
-def test_a_state_of_another_forest_of_hers_is_unknown(sample, as_ines, ines):
+def test_a_state_of_another_forest_of_hers_is_unknown(home, as_ines, ines):
     elsewhere = say(plant(ines, "Elsewhere"), "Hello")
-    assert as_ines.ask("GET", f"turns/{states_of(sample)[4].turn_id}/candidates/{elsewhere.pk}/").status_code == 404
+    assert as_ines.ask("GET", f"turns/{home.filters.turn_id}/candidates/{elsewhere.pk}/").status_code == 404
 
 
 # --- Moves
-
-
-@pytest.fixture
-def home(ines):
-    """Kitchen → hood → filters, garden; filters' answer was given the hood."""
-
-    class Home:
-        forest = plant(ines)
-
-    Home.kitchen = say(Home.forest, "Plan the kitchen", topic="Kitchen")
-    Home.hood = say(Home.forest, "Hood", parent=Home.kitchen)
-    Home.garden = say(Home.forest, "Garden", topic="Garden")
-    Home.filters = say(Home.forest, "Filters", parent=Home.hood)
-    Home.fact = learn(Home.filters, "Filters are of coal")
-    trace(Home.filters, Home.hood)
-    return Home
 
 
 def test_the_preview_tells_the_consequences_and_changes_nothing(home, as_ines):
@@ -265,8 +270,8 @@ def test_proposals_of_states_that_were_deleted_are_left_out(home, as_ines, ines)
     assert as_ines.ask("GET", f"jobs/{job.pk}/").json()["result"] == {"proposals": [], "looked_at": 1}
 
 
-def test_a_replay_that_was_stopped_says_nothing_more(sample, ines):
-    job = replay_turns.begin(sample, 1)
+def test_a_replay_that_was_stopped_says_nothing_more(home):
+    job = replay_turns.begin(home.forest, 1)
     Job.objects.filter(pk=job.pk).update(status="failed")
     replay_turns.run(job.pk)
     job.refresh_from_db()

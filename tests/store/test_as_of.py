@@ -13,9 +13,9 @@ from memory.errors import Refused
 from memory.models import EVIDENCE_MODELS, Forest, Revision
 from memory.present.evidence import evidence_list, revision_list
 from memory.store.as_of import revisions_then
-from tests.random_forests import add, apart, empty, forests, quick, rows
+from tests.random_forests import add, apart, embedding_once, empty, forests, quick, rows  # noqa: F401 - a fixture
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("embedding_once")]
 
 
 def known(forest: Forest, as_of: int | None = None) -> Any:
