@@ -18,7 +18,7 @@ from tests.arborweb.site import fresh_home
 from tests.e2e.chats import EDITED, kept
 from tests.e2e.conftest import CHROMIUM, PHONE, WIDE, chromium
 from tests.e2e.stack import Stack
-from tests.e2e.stories import ASTRAY, BREAD, CODE, KITCHEN
+from tests.e2e.stories import ASTRAY, BREAD, CODE, FOLLOWS, KITCHEN
 from tests.e2e.visitor import Visitor, Watch
 from tests.llm.hostile import Answer, hostile_server, said, usage, whole
 
@@ -109,17 +109,8 @@ def correcting(visitor: Visitor, camera: Camera, forest: int) -> None:
     page.keyboard.press("Shift+F10")
     camera.take("menu")
     page.keyboard.press("Escape")
-    strayed = visitor.api("POST", f"forests/{forest}/turns/", {"text": ASTRAY, "parent": last["id"], "wait": True})["state"]
-    visitor.wait_until_refined(forest)
-    for text in ("Could the oven of our kitchen stand beside the window?", "Then the drawers of the kitchen go below the oven."):
-        visitor.say(text, refined=True)
-    visitor.api("POST", f"states/{strayed}/move/", {"new_root": True})
-    visitor.open(forest, f"#state={strayed}&tab=state")
-    page.get_by_test_id("menu-state-more").click()
-    page.get_by_role("menuitem", name="Look again").click()
-    expect(page.get_by_test_id("replay-working")).to_have_count(0, timeout=60_000)
-    camera.take("replay")
-    page.keyboard.press("Escape")
+    replaying(visitor, camera)
+    visitor.open(forest)
     value = next(fact for fact in visitor.api("GET", f"forests/{forest}/facts/")["results"] if fact["supersedes"])
     visitor.open(forest, f"#fact={value['id']}&tab=evidence")
     page.get_by_test_id("edit-value").click()
@@ -137,6 +128,26 @@ def correcting(visitor: Visitor, camera: Camera, forest: int) -> None:
     page.get_by_test_id("filter").click()
     page.get_by_test_id("filter-facts").check()
     camera.take("filters")
+
+
+def replaying(visitor: Visitor, camera: Camera) -> None:
+    """A turn that went astray is put right, and what followed it is looked at again."""
+    if not camera.wants("replay"):
+        return
+    page = visitor.page
+    forest = visitor.plant(*BREAD, *KITCHEN, name="Workshop")
+    strayed = visitor.api("POST", f"forests/{forest}/turns/", {"text": ASTRAY, "parent": max(visitor.parents(forest)), "wait": True})["state"]
+    visitor.wait_until_refined(forest)
+    visitor.open(forest)
+    for text in (FOLLOWS, "Does the galley kitchen get a second window?"):
+        visitor.say(text, refined=True)
+    visitor.api("POST", f"states/{strayed}/move/", {"new_root": True})
+    visitor.open(forest, f"#state={strayed}&tab=state")
+    page.get_by_test_id("menu-state-more").click()
+    page.get_by_role("menuitem", name="Look again").click()
+    expect(page.get_by_test_id("replay-done")).to_be_visible(timeout=60_000)
+    camera.take("replay")
+    page.keyboard.press("Escape")
 
 
 def forgetting(visitor: Visitor, camera: Camera, forest: int) -> None:

@@ -40,6 +40,8 @@ export interface CorrectActions {
 
 export type Toaster = (words: string, more?: Partial<Omit<Toast, 'words'>>) => void;
 
+/** Characters of a turn's name in a toast. */
+const LONGEST = 44;
 const EVERY = 400;
 const OPEN: ReadonlySet<string> = new Set(['waiting', 'running']);
 /** A slide of the drawing is over by then; read anew, nothing jumps. */
@@ -58,7 +60,10 @@ export function createCorrecting(store: Store<AppState>, live: Live, toast: Toas
   const put = (part: Partial<Correcting>) => store.set(({ correcting }) => ({ correcting: { ...correcting, ...part } }));
   const announce = (announcement: string) => store.set({ announcement });
   const forest = () => store.get().forest?.id ?? 0;
-  const labelOf = (state: number) => store.get().states.get(state)?.label ?? 'this turn';
+  const labelOf = (state: number) => {
+    const label = store.get().states.get(state)?.label ?? 'this turn';
+    return label.length > LONGEST ? `${label.slice(0, LONGEST - 1).trimEnd()}…` : label;
+  };
 
   /** The forest changed under what is shown: read it once the drawing has slid to its new places. */
   const settle = () => setTimeout(() => {

@@ -1,6 +1,6 @@
 /** Correcting where turns are and what is remembered: what the page knows while someone does it. Pure. */
 
-import type { Loaded } from '../state';
+import type { AppState, Loaded } from '../state';
 import type { Change, Comparison, Item, Job, MovePreview, MoveRecord, Proposal, StateRow, Trouble } from '../types';
 
 /** A state is being chosen in the drawing, by arrows or by search: as the new parent of `state`, or to be compared with where `turn` went. */
@@ -74,3 +74,11 @@ export const lookedAt = (job: Job | null): number => (job?.result as { looked_at
 
 /** A proposal is ticked from the start when the forest is sure of it. */
 export const tickedAtFirst = (proposals: Proposal[]): Set<number> => new Set(proposals.filter((one) => !one.unsure).map((one) => one.state));
+
+/** The latest answered turn after a state: what “why not here?” is asked about. */
+export const laterTurn = (state: AppState, row: StateRow): number | null => {
+  const shown = state.inspectedTurn === null ? undefined : [...state.states.values()].find((one) => one.turn === state.inspectedTurn);
+  if (shown && shown.position > row.position && shown.parent !== row.id) return shown.turn;
+  const later = state.turns.findLast((turn) => turn.state !== null && (state.states.get(turn.state)?.position ?? 0) > row.position && state.states.get(turn.state)?.parent !== row.id);
+  return later?.id ?? null;
+};

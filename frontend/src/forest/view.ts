@@ -266,6 +266,12 @@ export class ForestView {
     if (index !== undefined) this.eye.centre(index);
   }
 
+  /** Brings a state into view when it isn't. */
+  show(id: number): void {
+    const index = this.sight.scene.byId.get(id);
+    if (index !== undefined && this.sight.frame && !this.eye.shows(index)) this.eye.centre(index);
+  }
+
   /** Brings a whole tree into view. */
   zoomToTree(root: number): void {
     this.eye.tree(root);

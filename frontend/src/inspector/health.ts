@@ -28,7 +28,7 @@ function plots(series: Series, zone: string): TemplateResult {
   const corrected = series.corrections.reduce((all, one) => all + one.count, 0);
   const seconds = (value: number) => duration(value * MS);
   return html`<div class="plots" data-testid="plots">
-    ${plot({ title: 'From answer to memory', now: lag.length ? `${seconds(median(lag.map((one) => one.seconds)))} in the middle` : 'nothing yet', colours: [2], points: lag.map((one) => ({ name: shortTime(one.at, zone), values: [one.seconds], words: seconds(one.seconds) })) })}
+    ${plot({ title: 'From answer to memory', now: lag.length ? `usually ${seconds(median(lag.map((one) => one.seconds)))}` : 'nothing yet', colours: [2], points: lag.map((one) => ({ name: shortTime(one.at, zone), values: [one.seconds], words: seconds(one.seconds) })) })}
     ${plot({ title: 'Tokens a day', now: used ? `${short(used)} in all${spent ? `, ${spent.toLocaleString('en', { maximumSignificantDigits: 2 })} paid` : ''}` : 'no model was asked', colours: [1, 4], legend: ['read', 'written'],
       points: used ? series.tokens.map((one) => ({ name: day(one.day), values: [one.input, one.output], words: `${one.input.toLocaleString('en')} read, ${one.output.toLocaleString('en')} written${one.cost ? `, ${one.cost.toLocaleString('en', { maximumSignificantDigits: 2 })} paid` : ''}` })) : [] })}
     ${plot({ title: 'How sure places are', now: turns ? `${percent(mean)} on average` : 'nothing placed yet', colours: [1], most: 1, line: true, level: { at: SURE, label: 'sure' },

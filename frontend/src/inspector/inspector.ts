@@ -4,16 +4,18 @@ import { html, nothing, type TemplateResult } from 'lit-html';
 import type { Actions } from '../actions';
 import { icon } from '../icons';
 import { menu } from '../shell/menu';
-import { laterTurn } from '../shell/state-menu';
+import { laterTurn } from '../correcting/correcting';
+import { late } from '../shell/late';
 import { shownTurn, type AppState, type Tab } from '../state';
 import type { StateDetail, Trace } from '../types';
 import { hatch } from './bars';
 import { evidenceView } from './evidence';
-import { healthView } from './health';
 import { whatIsMissing } from './missing';
 import { footOfValue } from './slot';
 import { stateView } from './state';
 import { liveTrace, traceView } from './trace';
+
+const health = late(() => import('./health'));
 
 const TABS: [Tab, string][] = [['why', 'Why here'], ['state', 'State'], ['evidence', 'Evidence'], ['health', 'Health']];
 /** Side padding of the panel and the column of leaves, which the bars don't have. */
@@ -94,7 +96,7 @@ export function inspector(state: AppState, width: number, actions: Actions): Tem
     why: () => why(state, width - NOT_BAR, actions),
     state: () => stateView(state, actions),
     evidence: () => evidenceView(state, actions),
-    health: () => healthView(state, actions),
+    health: () => health(actions)?.healthView(state, actions) ?? html``,
   };
   return html`<header class="panel-head inspector-head">
       <div class="tabs" role="tablist" aria-label="Details" @keydown=${(event: KeyboardEvent) => onTabKey(event, state, actions)}>

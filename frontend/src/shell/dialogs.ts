@@ -4,11 +4,11 @@ import { html, nothing, type TemplateResult } from 'lit-html';
 import type { Actions } from '../actions';
 import { icon } from '../icons';
 import { importDialog } from '../importing/dialog';
-import { modelsDialog } from '../models/dialog';
 import type { AppState } from '../state';
 import { frame } from './frame';
 import { late } from './late';
 
+const models = late(() => import('../models/dialog'));
 const correcting = late(() => import('../correcting/correct-dialogs'));
 const forgetting = late(() => import('../forgetting/forget-dialog'));
 
@@ -60,7 +60,7 @@ export function dialogs(state: AppState, actions: Actions): TemplateResult | typ
     case 'help': return help(actions);
     case 'import': return importDialog(state, actions);
     case 'messages': return messages(state, actions);
-    case 'models': return modelsDialog(state, actions);
+    case 'models': return models(actions)?.modelsDialog(state, actions) ?? nothing;
     case 'move': return correcting(actions)?.moveDialog(state, actions) ?? nothing;
     case 'replay': return correcting(actions)?.replayDialog(state, actions) ?? nothing;
     case 'reword': return correcting(actions)?.rewordDialog(state, actions) ?? nothing;

@@ -51,7 +51,7 @@ export class ForestPanel implements ForestDrawing {
     store.watch((state) => state.hits, () => this.find());
     store.watch((state) => state.filter, () => this.find());
     store.watch((state) => state.states, () => strength(store.get().filter) && this.find());
-    store.watch((state) => state.asOf, (position) => this.view.setAsOf(position));
+    store.watch((state) => state.asOf, (position) => this.travel(position));
     store.watch((state) => state.correcting.picking, (picking) => this.view.setPicking(picking && { state: picking.state, targets: targetsOf(store.get().states, picking) }));
     store.watch((state) => this.litOf(state), () => this.light());
     store.watch((state) => this.growingOf(state), () => this.grow());
@@ -112,9 +112,17 @@ export class ForestPanel implements ForestDrawing {
       this.view.setLocalized({ path, candidates: turn.candidates, second: turn.second });
     } else {
       const id = state.selected ?? state.turns.at(-1)?.state ?? null;
-      const path = pathTo(state.states, id);
+      const path = pathTo(state.states, id).filter((one) => state.asOf === null || state.states.get(one)!.position <= state.asOf);
       this.view.setLocalized(path.length ? { path, candidates: [], second: null } : null);
     }
+  }
+
+  /** The moment that is travelled to is in view, and only paths up to it are lit. */
+  private travel(position: number | null): void {
+    this.view.setAsOf(position);
+    this.light();
+    const last = position === null ? undefined : [...this.store.get().states.values()].filter((row) => row.position <= position).at(-1);
+    if (last) this.view.show(last.id);
   }
 
   private growingOf(state: AppState): string {

@@ -14,7 +14,7 @@ import type { Trouble } from '../types';
 import { dialogs } from './dialogs';
 import { forestFoot, forestHead, peek } from './forest-panel';
 import { overForest } from './over-forest';
-import { stateMenu } from './state-menu';
+import { late } from './late';
 import { toastView } from './toast';
 import { divider } from './resize';
 import { switcher } from './switcher';
@@ -25,6 +25,8 @@ export interface Hooks {
   area(element: Element | undefined): void;
   forest(element: Element | undefined): void;
 }
+
+const menuOfState = late(() => import('./state-menu'));
 
 const PHONE_TABS: [PhoneTab, 'chat' | 'forest' | 'info', string][] = [['chat', 'chat', 'Chat'], ['forest', 'forest', 'Forest'], ['details', 'info', 'Details']];
 
@@ -80,7 +82,7 @@ export function page(state: AppState, inspectorWidth: number, actions: Actions, 
         data-testid="phone-${tab}" @click=${() => actions.phoneTab(tab)}>${icon(name, 22)}<span>${label}</span></button>`)}</nav>`}
     <div class="hidden" aria-live="polite" role="status" data-testid="announcer">${state.announcement}</div>
     ${toastView(state, actions)}
-    ${stateMenu(state, actions)}
+    ${state.stateMenu ? menuOfState(actions)?.stateMenu(state, actions) ?? nothing : nothing}
     ${dropVeil(state)}
     ${dialogs(state, actions)}
     ${state.fatal ? fatal(state.fatal) : nothing}

@@ -3,6 +3,7 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { ref } from 'lit-html/directives/ref.js';
 import type { Actions } from '../actions';
+import { laterTurn } from '../correcting/correcting';
 import { icon } from '../icons';
 import type { AppState } from '../state';
 import type { StateRow } from '../types';
@@ -16,14 +17,6 @@ interface Entry {
   tone?: 'clay';
   run(): void;
 }
-
-/** The latest answered turn after a state: what “why not here?” is asked about. */
-export const laterTurn = (state: AppState, row: StateRow): number | null => {
-  const shown = state.inspectedTurn === null ? undefined : [...state.states.values()].find((one) => one.turn === state.inspectedTurn);
-  if (shown && shown.position > row.position && shown.parent !== row.id) return shown.turn;
-  const later = state.turns.findLast((turn) => turn.state !== null && (state.states.get(turn.state)?.position ?? 0) > row.position && state.states.get(turn.state)?.parent !== row.id);
-  return later?.id ?? null;
-};
 
 function groups(row: StateRow, state: AppState, actions: Actions): Entry[][] {
   const other = laterTurn(state, row);
