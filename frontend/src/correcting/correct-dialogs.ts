@@ -11,7 +11,7 @@ import { count, percent } from '../shell/time';
 import type { AppState } from '../state';
 import type { MovePreview, Proposal, Trouble } from '../types';
 import { branchOf, lookedAt, proposalsOf, type Moving, type Replaying } from './correcting';
-import { consequences } from './words';
+import { consequences, nothingToMove } from './words';
 
 const MOST_USES = 4;
 
@@ -88,7 +88,7 @@ function replayBody(replaying: Replaying, state: AppState, actions: Actions): Te
   const proposals = proposalsOf(job);
   const looked = lookedAt(job);
   if (!proposals.length) {
-    return html`<div class="ask" data-testid="replay-none"><p class="ask-big">${icon('check', 18)}${looked === 0 ? 'There is nothing to look at: no later turn found its place by itself.' : looked === 1 ? 'The one later turn would go where it is.' : looked === 2 ? 'Both later turns would go where they are.' : `All ${looked.toLocaleString('en')} later turns would go where they are.`}</p>${close('Close')}</div>`;
+    return html`<div class="ask" data-testid="replay-none"><p class="ask-big">${icon('check', 18)}${nothingToMove(looked)}</p>${close('Close')}</div>`;
   }
   const all = proposals.every((one) => replaying.chosen.has(one.state));
   return html`<form class="ask" data-testid="replay-done" @submit=${(event: Event) => { event.preventDefault(); actions.correct.applyTicked(); }}>

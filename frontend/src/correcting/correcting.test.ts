@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { state } from '../forest/testing';
 import type { Job, MovePreview, Proposal, StateRow } from '../types';
 import { branchOf, lookedAt, proposalsOf, targetsOf, tickedAtFirst } from './correcting';
-import { consequences } from './words';
+import { consequences, nothingToMove } from './words';
 
 const rows = new Map([state(1, null), state(2, 1), state(3, 1), state(4, 3), state(5, null)].map((row) => [row.id, row as StateRow]));
 
@@ -48,6 +48,9 @@ describe('later turns looked at again', () => {
     expect(lookedAt(done)).toBe(7);
     expect([...tickedAtFirst(proposalsOf(done))]).toEqual([4]);
   });
+
+  it('may all be where they belong', () =>
+    expect([0, 1, 2, 7].map(nothingToMove).map((words) => words.split(' ')[0])).toEqual(['There', 'The', 'Both', 'All']));
 
   it('are none while it runs', () => {
     expect(proposalsOf(null)).toEqual([]);

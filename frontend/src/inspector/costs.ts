@@ -26,7 +26,8 @@ function tokens({ tokens: { stages } }: Trace): TemplateResult {
   const thought = used.some(([, stage]) => stage.reasoning > 0);
   const paid = used.some(([, stage]) => stage.cost !== null);
   const number = (value: number) => html`<td>${value.toLocaleString('en')}</td>`;
-  return html`<table class="numbers"><thead><tr><th scope="col">Model asked for</th><th scope="col">Calls</th><th scope="col">Read</th><th scope="col">Written</th>${thought ? html`<th scope="col">Thought</th>` : nothing}${paid ? html`<th scope="col">Cost</th>` : nothing}</tr></thead>
+  const heads = ['Model asked for', 'Calls', 'Read', 'Written', ...(thought ? ['Thought'] : []), ...(paid ? ['Cost'] : [])];
+  return html`<table class="numbers"><thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
     <tbody>${used.map(([name, stage]) => html`<tr><th scope="row">${STAGES[name] ?? name}${stage.estimated ? html` <span class="second">counted here</span>` : nothing}</th>${number(stage.calls)}${number(stage.input)}${number(stage.output)}
       ${thought ? number(stage.reasoning) : nothing}${paid ? html`<td>${stage.cost === null ? '' : money(stage.cost)}</td>` : nothing}</tr>`)}</tbody></table>`;
 }

@@ -27,13 +27,27 @@ function plots(series: Series, zone: string): TemplateResult {
   const mean = turns ? series.confidence.reduce((all, one) => all + one.mean * one.turns, 0) / turns : 0;
   const corrected = series.corrections.reduce((all, one) => all + one.count, 0);
   const seconds = (value: number) => duration(value * MS);
+  const money = (value: number) => value.toLocaleString('en', { maximumSignificantDigits: 2 });
+  const tokens = ({ input, output, cost }: Series['tokens'][number]) =>
+    `${input.toLocaleString('en')} read, ${output.toLocaleString('en')} written${cost ? `, ${money(cost)} paid` : ''}`;
+  const sure = ({ mean: of, turns: n, unsure }: Series['confidence'][number]) => `${percent(of)} over ${count(n, 'turn')}${unsure ? `, ${unsure} unsure` : ''}`;
   return html`<div class="plots" data-testid="plots">
-    ${plot({ title: 'From answer to memory', now: lag.length ? `usually ${seconds(median(lag.map((one) => one.seconds)))}` : 'nothing yet', colours: [2], points: lag.map((one) => ({ name: shortTime(one.at, zone), values: [one.seconds], words: seconds(one.seconds) })) })}
-    ${plot({ title: 'Tokens a day', now: used ? `${short(used)} in all${spent ? `, ${spent.toLocaleString('en', { maximumSignificantDigits: 2 })} paid` : ''}` : 'no model was asked', colours: [1, 4], legend: ['read', 'written'],
-      points: used ? series.tokens.map((one) => ({ name: day(one.day), values: [one.input, one.output], words: `${one.input.toLocaleString('en')} read, ${one.output.toLocaleString('en')} written${one.cost ? `, ${one.cost.toLocaleString('en', { maximumSignificantDigits: 2 })} paid` : ''}` })) : [] })}
-    ${plot({ title: 'How sure places are', now: turns ? `${percent(mean)} on average` : 'nothing placed yet', colours: [1], most: 1, line: true, level: { at: SURE, label: 'sure' },
-      points: series.confidence.map((one) => ({ name: day(one.day), values: [one.mean], words: `${percent(one.mean)} over ${count(one.turns, 'turn')}${one.unsure ? `, ${one.unsure} unsure` : ''}` })) })}
-    ${plot({ title: 'Corrections', now: corrected ? count(corrected, 'correction') : 'none', colours: [4], points: corrected ? series.corrections.map((one) => ({ name: day(one.day), values: [one.count], words: count(one.count, 'correction') })) : [] })}
+    ${plot({
+      title: 'From answer to memory', now: lag.length ? `usually ${seconds(median(lag.map((one) => one.seconds)))}` : 'nothing yet', colours: [2],
+      points: lag.map((one) => ({ name: shortTime(one.at, zone), values: [one.seconds], words: seconds(one.seconds) })),
+    })}
+    ${plot({
+      title: 'Tokens a day', now: used ? `${short(used)} in all${spent ? `, ${money(spent)} paid` : ''}` : 'no model was asked', colours: [1, 4], legend: ['read', 'written'],
+      points: used ? series.tokens.map((one) => ({ name: day(one.day), values: [one.input, one.output], words: tokens(one) })) : [],
+    })}
+    ${plot({
+      title: 'How sure places are', now: turns ? `${percent(mean)} on average` : 'nothing placed yet', colours: [1], most: 1, line: true, level: { at: SURE, label: 'sure' },
+      points: series.confidence.map((one) => ({ name: day(one.day), values: [one.mean], words: sure(one) })),
+    })}
+    ${plot({
+      title: 'Corrections', now: corrected ? count(corrected, 'correction') : 'none', colours: [4],
+      points: corrected ? series.corrections.map((one) => ({ name: day(one.day), values: [one.count], words: count(one.count, 'correction') })) : [],
+    })}
   </div>`;
 }
 

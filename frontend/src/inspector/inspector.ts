@@ -56,7 +56,10 @@ function footOfTrace(trace: Trace, state: AppState, actions: Actions): TemplateR
   return html`<footer class="inspector-foot">
     ${row ? button('move', 'Move this turn', 'move-turn', () => actions.correct.choosePlace(row.id)) : nothing}
     ${row && row.position > 1 && trace.decision ? button('scales', 'Why not another?', 'why-not', () => actions.correct.chooseOther(trace.turn)) : nothing}
-    ${messages ? html`<button type="button" class="button ${row ? 'tight' : ''}" data-testid="exact-messages" aria-label="Exact messages" title="Exact messages" @click=${() => actions.dialog('messages')}>${icon('copy', 16)}<span class="tight-word">Exact messages</span></button>` : nothing}</footer>`;
+    ${messages
+      ? html`<button type="button" class="button ${row ? 'tight' : ''}" data-testid="exact-messages" aria-label="Exact messages" title="Exact messages"
+          @click=${() => actions.dialog('messages')}>${icon('copy', 16)}<span class="tight-word">Exact messages</span></button>`
+      : nothing}</footer>`;
 }
 
 function footOfState({ id }: StateDetail, state: AppState, actions: Actions): TemplateResult | typeof nothing {

@@ -54,6 +54,9 @@ function line(points: Point[], y: (value: number) => number): SVGTemplateResult 
     <rect class="catch" x=${x - Math.max(4, step / 2)} y="0" width=${Math.max(8, step)} height=${HEIGHT}/><circle class="plot-dot" cx=${x} cy=${at} r=${points.length > 40 ? 1.5 : 2.5}/></g>`)}`;
 }
 
+const legendView = (words: string[], colours: number[]): TemplateResult => html`<span class="plot-legend">${words.map((word, i) => html`<span>
+  <svg width="9" height="9"><rect class="part-${colours[i]!}" width="9" height="9" rx="3"/></svg>${word}</span>`)}</span>`;
+
 /** A plot with its title, its latest value and its first and last day. Said in words to who can't see it. */
 export function plot({ title, now, points, colours, most, line: isLine, level, legend }: Plot): TemplateResult {
   if (!points.length) return html`<figure class="plot"><figcaption><span>${title}</span><b>${now}</b></figcaption></figure>`;
@@ -65,5 +68,5 @@ export function plot({ title, now, points, colours, most, line: isLine, level, l
       <line class="plot-base" x1="0" x2=${WIDTH} y1=${HEIGHT - 0.5} y2=${HEIGHT - 0.5}/>
       ${level ? svg`<line class="plot-level" x1="0" x2=${WIDTH} y1=${y(level.at)} y2=${y(level.at)}/><text class="plot-text" x=${WIDTH} y=${y(level.at) - 3} text-anchor="end">${level.label}</text>` : nothing}
       ${isLine ? line(points, y) : bars(points, colours, y)}</svg>
-    <div class="plot-days" aria-hidden="true"><span>${points[0]!.name}</span>${legend ? html`<span class="plot-legend">${legend.map((word, i) => html`<span><svg width="9" height="9"><rect class="part-${colours[i]!}" width="9" height="9" rx="3"/></svg>${word}</span>`)}</span>` : nothing}<span>${points.length > 1 ? points.at(-1)!.name : ''}</span></div></figure>`;
+    <div class="plot-days" aria-hidden="true"><span>${points[0]!.name}</span>${legend ? legendView(legend, colours) : nothing}<span>${points.length > 1 ? points.at(-1)!.name : ''}</span></div></figure>`;
 }
