@@ -10,7 +10,7 @@ import { count } from '../shell/time';
 import type { AppState } from '../state';
 import type { Forgotten, Match, Trouble } from '../types';
 import { keyOf, mayDelete, toBeTyped, type Asked, type Forgetting } from './forgetting';
-import { countsWords, KIND_WORDS, rebuiltWords, TITLES } from './words';
+import { bare, countsWords, KIND_WORDS, rebuiltWords, TITLES } from './words';
 
 const MOST = 6;
 
@@ -42,7 +42,7 @@ function what(preview: Forgotten, forgetting: Forgetting, state: AppState, actio
       ? html`<button type="button" class="text-link" data-testid="forget-turn" @click=${() => actions.forget.open({ kind: 'state', id: one.id, text: one.text })}>Delete that turn instead</button>` : nothing}</li>`, 'stays')}
     ${part('Holds again', restored, restored.length, (one) => html`<li><span dir="auto">${one.text}</span></li>`, 'restored')}
     ${part(`${count(counts['used_by'] ?? used_by.length, 'answer')} used it`, used_by, counts['used_by'] ?? 0, (use) => html`<li><span dir="auto">${use.label}</span><span class="second">${turnOf(use.state, state)}</span></li>`, 'used-by')}
-    ${part(`${count(quoted, 'later answer')} ${quoted === 1 ? 'quotes' : 'quote'} it`, quoted_by, quoted, (use) => html`<li class="stays"><span dir="auto"><q>${use.quote}</q></span><span class="second">${turnOf(use.state, state)}</span></li>`, 'quoted-by')}
+    ${part(`${count(quoted, 'later answer')} ${quoted === 1 ? 'quotes' : 'quote'} it`, quoted_by, quoted, (use) => html`<li class="stays"><span dir="auto"><q>${bare(use.quote)}</q></span><span class="second">${turnOf(use.state, state)}</span></li>`, 'quoted-by')}
     ${quoted > 0 || forgetting.redact
       ? html`<label class="ask-choice"><input type="checkbox" .checked=${forgetting.redact} data-testid="redact" @change=${(event: Event) => actions.forget.redact((event.currentTarget as HTMLInputElement).checked)}>
           <span><b>Take the quotes out of those answers too</b><small>Else they stay as they were said.</small></span></label>`
@@ -59,7 +59,7 @@ function children(forgetting: Forgetting, state: AppState, actions: Actions): Te
   const choice = (mode: Forgetting['mode'], title: string, more: string) => html`<label class="ask-choice"><input type="radio" name="mode" .checked=${forgetting.mode === mode} data-testid=${mode} @change=${() => actions.forget.mode(mode)}>
     <span><b>${title}</b><small>${more}</small></span></label>`;
   return html`<fieldset class="ask-choices"><legend>${count(after, 'turn')} ${after === 1 ? 'follows' : 'follow'} it</legend>
-    ${choice('children_to_parent', after === 1 ? 'Keep it' : 'Keep them', parent ? `They go on from “${parent.label}”.` : 'They begin topics of their own.')}
+    ${choice('children_to_parent', after === 1 ? 'Keep it' : 'Keep them', parent ? `They go on from “${parent.label.replace(/\.$/, '')}”.` : 'They begin topics of their own.')}
     ${choice('with_children', after === 1 ? 'Delete it too' : 'Delete them too', 'The whole branch goes.')}</fieldset>`;
 }
 
@@ -87,7 +87,7 @@ function body(forgetting: Forgetting, state: AppState, actions: Actions): Templa
 function matchView(match: Match, state: AppState, actions: Actions): TemplateResult {
   const row = state.states.get(match.state);
   return html`<li><button type="button" class="fact" data-testid="match" data-kind=${match.kind} @click=${() => actions.forget.choose(match)}>${leafOf(row ? state.trees.get(row.root) : undefined)}
-    <span class="fact-body"><span dir="auto">${match.text}</span><span class="fact-meta"><span>${KIND_WORDS[match.kind]}</span>${row ? html`<span>turn ${row.position}</span>` : nothing}</span></span>
+    <span class="fact-body"><span class="match-text" dir="auto">${bare(match.text)}</span><span class="fact-meta"><span>${KIND_WORDS[match.kind]}</span>${row ? html`<span>turn ${row.position}</span>` : nothing}</span></span>
     <span class="match-go">${icon('right', 15)}</span></button></li>`;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Forgotten } from '../types';
 import { forgettingOf, mayDelete, requestOf } from './forgetting';
-import { countsWords, rebuiltWords } from './words';
+import { bare, countsWords, rebuiltWords } from './words';
 
 const preview: Forgotten = { preview: true, counts: {}, rebuilt: { summaries: 0, topics: 0 }, stays: [], restored: [], used_by: [], quoted_by: [] };
 const here = { status: 'here', value: preview } as const;
@@ -33,6 +33,7 @@ describe('deleting for good', () => {
     expect(countsWords({ states: 2, turns: 2, facts: 1, records: 0, used_by: 4 })).toBe('2 turns and 1 fact');
     expect(countsWords({ states: 1, facts: 3, records: 2 })).toBe('1 turn, 3 facts and 2 lists, events and values');
     expect(countsWords({})).toBe('');
+    expect(bare('**Oven** `x` stays.')).toBe('Oven x stays.');
     expect(rebuiltWords({ summaries: 1, topics: 2 })).toBe('1 summary and 2 topic names');
   });
 });

@@ -25,5 +25,8 @@ export function countsWords(counts: Record<string, number>): string {
   return parts.length > 1 ? `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}` : parts.join('');
 }
 
+/** A passage without its Markdown marks, to be read in a line. */
+export const bare = (text: string): string => text.replace(/\*\*|__|`|^#+ /gm, '');
+
 export const rebuiltWords = (rebuilt: Forgotten['rebuilt']): string =>
   [rebuilt.summaries && count(rebuilt.summaries, 'summary', 'summaries'), rebuilt.topics && count(rebuilt.topics, 'topic name')].filter(Boolean).join(' and ');
