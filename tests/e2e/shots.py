@@ -109,8 +109,6 @@ def correcting(visitor: Visitor, camera: Camera, forest: int) -> None:
     page.keyboard.press("Shift+F10")
     camera.take("menu")
     page.keyboard.press("Escape")
-    replaying(visitor, camera)
-    visitor.open(forest)
     value = next(fact for fact in visitor.api("GET", f"forests/{forest}/facts/")["results"] if fact["supersedes"])
     visitor.open(forest, f"#fact={value['id']}&tab=evidence")
     page.get_by_test_id("edit-value").click()
@@ -128,6 +126,7 @@ def correcting(visitor: Visitor, camera: Camera, forest: int) -> None:
     page.get_by_test_id("filter").click()
     page.get_by_test_id("filter-facts").check()
     camera.take("filters")
+    replaying(visitor, camera)
 
 
 def replaying(visitor: Visitor, camera: Camera) -> None:

@@ -159,6 +159,9 @@ class Visitor:
     def choose(self, state: int) -> None:
         """Click a state in the drawing, or tap it on a phone, once it has come to rest."""
         self.page.wait_for_timeout(450)
+        # Not where chips, the hint or a card lie over the drawing.
+        self.forest("(view, box, id) => { const y = view.placeOf(id).y; if (y < 60 || y > box.clientHeight - 110) view.centerOn(id); }", state)
+        self.page.wait_for_timeout(350)
         at = self.where(state)
         size = self.page.viewport_size
         if size and size["width"] < 900:
