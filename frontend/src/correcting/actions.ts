@@ -113,7 +113,7 @@ export function createCorrecting(store: Store<AppState>, live: Live, toast: Toas
       const { picking } = get();
       if (!picking) return;
       if (!targetsOf(store.get().states, picking).has(state)) {
-        return announce(picking.purpose === 'move' ? 'It can’t go there: only under an earlier turn, and not where it is.' : 'That one can’t be compared: it came later, or is where the turn went.');
+        return toast(picking.purpose === 'move' ? 'It can’t go there: only under an earlier turn, and not where it is.' : 'That one can’t be compared: it came later, or is where the turn went.');
       }
       put({ picking: null });
       store.set({ query: '' });
