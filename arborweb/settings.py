@@ -157,10 +157,11 @@ CELERY_BEAT_SCHEDULE = {
 }
 
 # --- People
-AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend", "sesame.backends.ModelBackend"]
+AUTHENTICATION_BACKENDS = ["arborweb.sign_in.PasswordBackend", "sesame.backends.ModelBackend"]
 SESAME_ONE_TIME = True
 SESAME_MAX_AGE = 15 * 60
 LOGIN_URL = "sign-in"
+CSRF_FAILURE_VIEW = "arborweb.errors.csrf_failure"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "sign-in"
 AUTH_PASSWORD_VALIDATORS = [

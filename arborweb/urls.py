@@ -7,6 +7,15 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from arborweb import views
+from arborweb.sign_in import AdminSignInForm
+
+admin.site.login_form = AdminSignInForm
+
+# Where no view answers; under /api/ these speak its JSON.
+handler400 = "arborweb.errors.bad_request"
+handler403 = "arborweb.errors.permission_denied"
+handler404 = "arborweb.errors.page_not_found"
+handler500 = "arborweb.errors.server_error"
 
 urlpatterns = [
     path("", views.page, name="page"),

@@ -4,6 +4,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView
 from django.db import connection, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
@@ -13,6 +14,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from sesame.views import LoginView as SesameLoginView
 
 from arborweb import health
+from arborweb.sign_in import SignInForm
 from memory.models import Forest
 
 _LINK_LOCK = 0x41_72_62_6C  # any number, the same in every process
@@ -29,10 +31,18 @@ def page(request: HttpRequest, forest: int | None = None) -> HttpResponse:
 
 
 class SignIn(LoginView):
-    """By name and password."""
+    """By name and password, a few tries at a time."""
 
     template_name = "sign_in.html"
+    authentication_form = SignInForm
     redirect_authenticated_user = True
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        """Too many tries are a 429, with how long to wait."""
+        response = super().form_invalid(form)
+        if (seconds := getattr(self.request, "sign_in_wait", None)) is not None:
+            response.status_code, response["Retry-After"] = 429, str(seconds)
+        return response
 
 
 class SignInLink(SesameLoginView):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 from django.db import connection, transaction
 
+from memory.actions import bulk as in_bulk
 from memory.actions import grow_sample as growing
 from memory.actions import import_chat as importing
 from memory.actions import reembed as reembedding
@@ -44,9 +45,14 @@ def import_chat(job_id: int) -> None:
     publish_outbox()  # what it left to refine
 
 
+@shared_task(name=in_bulk.TASK)
+def bulk(bulk_id: int) -> None:
+    in_bulk.run(bulk_id)
+
+
 @shared_task(name="memory.tasks.sweep_outbox")
 def sweep_outbox() -> None:
-    """What the web process could not hand over, and what was lost on the way (a worker killed midway): refinements and imports."""
+    """What the web process could not hand over, and what was lost on the way (a worker killed midway): refinements, imports, bulk jobs."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_SWEEP_LOCK])
         if not cursor.fetchone()[0]:
@@ -55,5 +61,7 @@ def sweep_outbox() -> None:
     publish_outbox()
     for job_id in importing.unfinished():
         import_chat.delay(job_id)
+    for bulk_id in in_bulk.unfinished():
+        bulk.delay(bulk_id)
     for forest_id in forests:
         refine.drain(forest_id)

@@ -1,10 +1,13 @@
 /** What a person can do on the page. Templates only call these. */
 
 import type { ChatTurn } from './chat/turns';
+import type { CorrectActions } from './correcting/actions';
+import type { Filter } from './filtering/filtering';
+import type { ForgetActions } from './forgetting/actions';
 import type { Drawing } from './forest/types';
 import type { ImportActions } from './importing/actions';
 import type { ModelActions } from './models/actions';
-import type { AppState, PhoneTab, Place, Tab } from './state';
+import type { AppState, Dialog, PhoneTab, Place, Tab } from './state';
 import type { Item } from './types';
 
 export interface Actions {
@@ -49,12 +52,22 @@ export interface Actions {
   search(query: string): void;
   walkHits(step: number): void;
   chooseHit(index: number): void;
+  /** What is looked at; the rest is dimmed. */
+  filter(part: Partial<Filter>): void;
+  /** The forest as it was at a position; null is now. */
+  asOf(position: number | null): void;
+  /** Bring the slider through time out, or put it away and come back to now. */
+  travel(on: boolean): void;
   drawing(drawing: Drawing): void;
   fit(): void;
+  savePicture(kind: 'png' | 'svg'): void;
+  /** What can be done with a state in the drawing, at a place of the page. */
+  stateMenu(at: AppState['stateMenu']): void;
+  allCandidates(): void;
 
   /* The page itself */
   menu(name: string | null): void;
-  dialog(name: AppState['dialog']): void;
+  dialog(name: Dialog | null): void;
   drawer(open: boolean): void;
   phoneTab(tab: PhoneTab): void;
   fold(panel: 'chat' | 'inspector', folded: boolean): void;
@@ -63,6 +76,11 @@ export interface Actions {
   newForest(name: string): void;
   rename(name: string): void;
   growSample(): void;
+  /** A part of the page that was waited for is here, or couldn't be had. */
+  partCame(here: boolean): void;
+  dismissToast(): void;
+  correct: CorrectActions;
+  forget: ForgetActions;
   models: ModelActions;
   importing: ImportActions;
   signOut(): void;

@@ -2,7 +2,7 @@
 
 import type { Typed } from './models/models';
 import type {
-  ApiErrorBody, Forest, Item, Job, Me, Models, ModelsTested, Page, SearchHit, StateDetail, StatesPage, Trace, Turn,
+  ApiErrorBody, Change, Comparison, Forest, ForgetAsked, Forgotten, Item, Job, Me, Models, ModelsTested, MovePreview, MoveRecord, Page, SearchHit, Series, StateDetail, StatesPage, Trace, Turn,
 } from './types';
 
 /** An answer that isn't one, in words for a person. `status` 0: nothing was reached. */
@@ -60,6 +60,24 @@ export interface Placement {
   new_root?: true;
   /** Beside this turn, whose text was edited. */
   edit_of?: number;
+  /** Although it asks to forget something. */
+  as_turn?: true;
+}
+
+/** Where a state goes. */
+export type Destination = { parent: number } | { new_root: true };
+export const destination = (parent: number | null): Destination => (parent === null ? { new_root: true } : { parent });
+
+export type Revision = { do: 'retract' | 'restore' | 'pin' | 'unpin' | 'quarantine' } | { do: 'edit'; text: string };
+
+interface ItemFilter {
+  state?: number;
+  slot?: string;
+  status?: string;
+  kind?: string;
+  limit?: number;
+  /** What was known at this position. */
+  as_of?: number;
 }
 
 export const api = {
@@ -83,7 +101,7 @@ export const api = {
     request<Page<Turn>>('GET', `forests/${forest}/turns/${query({ limit: 50, before })}`),
   turn: (id: number) => request<Turn>('GET', `turns/${id}/`),
   sendTurn: (forest: number, client_id: string, text: string, placement: Placement) =>
-    request<Turn>('POST', `forests/${forest}/turns/`, { text, client_id, ...placement }),
+    request<Turn | { forget: ForgetAsked }>('POST', `forests/${forest}/turns/`, { text, client_id, ...placement }),
   retryTurn: (id: number) => request<Turn>('POST', `turns/${id}/retry/`, {}),
   cancelTurn: (id: number) => request<Turn>('POST', `turns/${id}/cancel/`, {}),
   keepTurn: (id: number) => request<Turn>('POST', `turns/${id}/keep/`, {}),
@@ -103,10 +121,27 @@ export const api = {
     return { ...page, results: rows, trees: [...trees.values()] };
   },
   state: (id: number) => request<StateDetail>('GET', `states/${id}/`),
-  facts: async (forest: number, filter: { state?: number; slot?: string; status?: string; limit?: number }) =>
+  facts: async (forest: number, filter: ItemFilter) =>
     (await request<Page<Item>>('GET', `forests/${forest}/facts/${query({ limit: 200, ...filter })}`)).results,
-  records: async (forest: number, filter: { state?: number; slot?: string; status?: string; kind?: string; limit?: number }) =>
+  records: async (forest: number, filter: ItemFilter) =>
     (await request<Page<Item>>('GET', `forests/${forest}/records/${query({ limit: 200, ...filter })}`)).results,
+  item: (kind: Item['kind'], id: number) => request<Item>('GET', `items/${kind}/${id}/`),
+  revise: (kind: Item['kind'], id: number, what: Revision) => request<Item & { change?: number | null }>('POST', `items/${kind}/${id}/revise/`, what),
+
+  compare: (turn: number, state: number) => request<Comparison>('GET', `turns/${turn}/candidates/${state}/`),
+  previewMove: (state: number, to: Destination) => request<MovePreview>('POST', `states/${state}/move/?preview=1`, to),
+  move: (state: number, to: Destination) => request<{ change: number | null }>('POST', `states/${state}/move/`, to),
+  moves: async (state: number) => (await request<Page<MoveRecord>>('GET', `states/${state}/moves/`)).results,
+  moveAll: (forest: number, moves: { state: number; parent: number | null }[]) => request<{ moved: number; change: number | null }>('POST', `forests/${forest}/moves/`, { moves }),
+  replay: (forest: number, after: number) => request<Job>('POST', `forests/${forest}/replay/`, { after }),
+  cancelJob: (id: number) => request<Job>('POST', `jobs/${id}/cancel/`, {}),
+  changes: (forest: number, before?: string | number | null) => request<Page<Change>>('GET', `forests/${forest}/changes/${query({ before })}`),
+  undo: (change: number) => request<Change>('POST', `changes/${change}/undo/`, {}),
+
+  /** Delete what `path` names, or say what would go. */
+  forget: (path: string, params: Record<string, string | number | null | undefined>, body?: unknown) => request<Forgotten | undefined>('DELETE', path + query(params), body),
+  forgetting: (forest: number, text: string) => request<ForgetAsked>('POST', `forests/${forest}/forget/`, { text }),
+  health: (forest: number) => request<Series>('GET', `forests/${forest}/health/`),
   search: async (forest: number, q: string, signal: AbortSignal) =>
     (await request<{ results: SearchHit[] }>('GET', `forests/${forest}/search/${query({ q, limit: 50 })}`, undefined, signal)).results,
 };

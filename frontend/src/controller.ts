@@ -6,6 +6,8 @@ import { utf8Bytes } from './chat/bytes';
 import { copyText } from './chat/clipboard';
 import { keepDraft, keepSetting } from './chat/draft';
 import { createEditing } from './chat/editing';
+import { createCorrecting, type Toaster } from './correcting/actions';
+import { createForgetting } from './forgetting/actions';
 import { troubleOf, type Conversation } from './conversation';
 import type { Placement } from './api';
 import { createImporting } from './importing/actions';
@@ -33,16 +35,19 @@ export interface Site {
 }
 
 const TOAST_MS = 2_400;
+/** What can be undone stays longer, to be reached without haste. */
+const UNDO_MS = 12_000;
 const JOB_EVERY = 500;
 const ITEM_KINDS: ReadonlySet<string> = new Set(['fact', 'artifact', 'event', 'mutable_state']);
 
 export function createActions(store: Store<AppState>, live: Live, site: Site): Actions & { remember(forest: number): void; reopenEdit(): void } {
   let toastTimer: ReturnType<typeof setTimeout> | undefined;
 
-  const toast = (words: string) => {
+  const toast: Toaster = (words, more = {}) => {
     clearTimeout(toastTimer);
-    store.set({ toast: words });
-    toastTimer = setTimeout(() => store.set({ toast: '' }), TOAST_MS);
+    const said = { words, change: null, later: null, ...more };
+    store.set({ toast: said });
+    toastTimer = setTimeout(() => store.set({ toast: null }), said.change === null && said.later === null ? Math.max(TOAST_MS, words.length * 60) : UNDO_MS);
   };
   const remember = (forest: number) => keepSetting('forest', String(forest));
   const guarded = async (work: () => Promise<void>) => {
@@ -139,6 +144,7 @@ export function createActions(store: Store<AppState>, live: Live, site: Site): A
     select(id, options = {}) {
       const row = id === null ? undefined : store.get().states.get(id);
       if (id !== null && !row) return;
+      if (id !== null && store.get().correcting.picking) return actions.correct.pick(id);
       store.set(({ tab }) => ({
         selected: id, inspectedTurn: row?.turn ?? null, preview: null, slot: null,
         ...(row ? { drawer: true, evidenceScope: 'turn', ...(tab === 'health' ? { tab: 'state' } : {}) } : {}),
@@ -147,16 +153,19 @@ export function createActions(store: Store<AppState>, live: Live, site: Site): A
     },
     preview: (preview) => store.set({ preview }),
     inspectTurn(turn) {
-      const known = store.get().turns.find((one) => one.id === turn);
+      const { turns, states } = store.get();
+      // A link can lead to a turn that the chat hasn't read yet: its state says where it is.
+      const state = turns.find((one) => one.id === turn)?.state ?? [...states.values()].find((row) => row.turn === turn)?.id ?? null;
       store.set(({ folded, selected }) => ({
         inspectedTurn: turn, tab: 'why', drawer: true, phoneTab: innerWidth < 900 ? 'details' : 'chat', folded: { ...folded, inspector: false },
-        selected: known?.state ?? selected,
+        selected: state ?? selected, slot: null,
       }));
-      if (known?.state) live.panel?.view.centerOn(known.state);
+      if (state !== null) live.panel?.view.centerOn(state);
     },
     inspectItem(kind, id, state) {
       if (!ITEM_KINDS.has(kind)) return actions.select(state, { center: true });
       const known = state !== null && store.get().states.has(state);
+      if (known) live.panel?.view.centerOn(state);
       store.set(({ folded, selected }) => ({
         selected: known ? state : selected, inspectedTurn: known ? store.get().states.get(state)!.turn : store.get().inspectedTurn,
         slot: { key: `${kind}${id}`, kind: kind as Item['kind'], id }, slotState: state,
@@ -181,14 +190,32 @@ export function createActions(store: Store<AppState>, live: Live, site: Site): A
     chooseHit(index) {
       const hit = store.get().hits?.[index];
       if (!hit) return;
+      if (store.get().correcting.picking) return actions.correct.pick(hit.state);
       actions.select(hit.state, { center: true });
       if (hit.kind === 'fact') actions.inspectItem('fact', hit.id, hit.state);
       else actions.tab('state');
       store.set({ query: '' });
       document.getElementById('search')?.blur();
     },
+    filter: (part) => store.set(({ filter }) => ({ filter: { ...filter, ...part } })),
+    asOf: (asOf) => store.set({ asOf, travelling: true }),
+    travel: (travelling) => store.set({ travelling, menu: null, ...(travelling ? {} : { asOf: null }) }),
     drawing: (drawing) => store.set({ drawing }),
     fit: () => live.panel?.view.fit(),
+    savePicture: (kind) => void guarded(async () => {
+      store.set({ menu: null });
+      const { view } = live.panel ?? {};
+      const name = store.get().forest?.name ?? 'forest';
+      const blob = view && (kind === 'svg' ? new Blob([await view.toSvg(name)], { type: 'image/svg+xml' }) : await view.toPng());
+      if (!blob) return toast('The browser didn’t give the picture.');
+      const link = document.createElement('a');
+      link.href = URL.createObjectURL(blob);
+      link.download = `${name}.${kind}`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    }),
+    stateMenu: (stateMenu) => store.set({ stateMenu, menu: null }),
+    allCandidates: () => store.set(({ allCandidates }) => ({ allCandidates: !allCandidates })),
 
     menu: (menu) => store.set({ menu }),
     dialog: (dialog) => store.set({ dialog, menu: null }),
@@ -237,6 +264,10 @@ export function createActions(store: Store<AppState>, live: Live, site: Site): A
     }),
     importing: createImporting(store, live, toast),
     models: createModels(store, toast),
+    correct: createCorrecting(store, live, toast),
+    forget: createForgetting(store, live, toast, () => location.assign('/')),
+    partCame: (here) => store.set(({ parts }) => (here ? { parts: parts + 1 } : { dialog: null, notice: { code: 'page', message: 'This part of the page didn’t come.', action: 'Check the connection and try again.' } })),
+    dismissToast: () => store.set({ toast: null }),
     signOut() {
       const form = document.createElement('form');
       form.method = 'post';

@@ -7,7 +7,7 @@ import { DURATION } from './forest/motion';
 import { ForestSocket, type Connection } from './socket';
 import { placeWords, type AppState } from './state';
 import type { Store } from './store';
-import type { Page, ServerMessage, StateRow, TreeRow, Trouble, Turn } from './types';
+import type { ForgetAsked, Page, ServerMessage, StateRow, TreeRow, Trouble, Turn } from './types';
 
 /** How long the socket has to say that it has a turn before REST is asked. */
 const ACK_PATIENCE = 4_000;
@@ -51,6 +51,8 @@ export class Conversation {
     private readonly announce: (words: string) => void,
     /** Whether the end of the chat is in view. */
     private readonly atEnd: () => boolean,
+    /** Someone asked to forget something. */
+    private readonly forget: (text: string, placement: Placement, asked: ForgetAsked) => void,
   ) {
     const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
     this.socket = new ForestSocket({
@@ -98,7 +100,9 @@ export class Conversation {
     this.waiting.delete(turn.client_id);
     if (this.turns.some((known) => known.client_id === turn.client_id && known.id !== null)) return;
     try {
-      this.takeTurns([await api.sendTurn(this.forest, turn.client_id, turn.text, turn.placement)]);
+      const answer = await api.sendTurn(this.forest, turn.client_id, turn.text, turn.placement);
+      if ('forget' in answer) this.askedToForget(turn.client_id, answer.forget);
+      else this.takeTurns([answer]);
     } catch (error) {
       if (error instanceof ApiError && error.status >= 400 && error.status < 500 && error.status !== 429) {
         forgetUnsent(this.forest, turn.client_id);
@@ -107,6 +111,15 @@ export class Conversation {
         this.waiting.set(turn.client_id, setTimeout(() => void this.post(turn), 3_000));
       }
     }
+  }
+
+  /** It was a wish to forget and made no turn: what fits is shown instead. Another page that wrote it shows it. */
+  private askedToForget(client_id: string, asked: ForgetAsked): void {
+    const turn = this.turns.find((known) => known.client_id === client_id && known.id === null);
+    this.settled({ client_id });
+    if (!turn) return;
+    this.store.set({ turns: this.turns.filter((known) => known !== turn) });
+    this.forget(turn.text, turn.placement, asked);
   }
 
   cancel(id: number): void {
@@ -234,10 +247,13 @@ export class Conversation {
       void this.catchUp();
       return;
     }
+    if (message.type === 'forget.asked') return this.askedToForget(message.client_id, message);
     if (message.type === 'turn.queued' || message.type === 'turn.accepted') this.settled(message);
     const moved = message.type === 'state.changed' && this.store.get().states.get(message.state.id)?.parent !== message.state.parent;
     // The forest first: watchers of the store hand a path to the drawing before the chat gets its next frame.
     if (message.type === 'state.added' || message.type === 'state.changed' || message.type === 'memory.refined') this.takeRow(message);
+    // Turns go with their states, at once: what is gone is asked for no more.
+    if (message.type === 'state.removed') this.store.set({ turns: apply(this.turns, message, '').turns });
     if (message.type === 'state.removed') this.dropRows(message.states);
     const applied = apply(this.turns, message, new Date().toISOString());
     this.store.set({ turns: applied.turns });

@@ -26,6 +26,12 @@ const PATHS: Record<string, SVGTemplateResult> = {
   down: svg`<path d="M10 3.5v9M6 9l4 4 4-4M4 16.5h12"/>`,
   up: svg`<path d="M10 16.5v-9M6 11l4-4 4 4M4 3.5h12"/>`,
   file: svg`<path d="M5.5 2.8h6l3.5 3.6v10.8h-9.5V2.8Z"/><path d="M11.3 3v3.6H15"/>`,
+  clock: svg`<circle cx="10" cy="10" r="6.8"/><path d="M10 6v4.3l2.8 1.8"/>`,
+  filter: svg`<path d="M3.5 5.5h13M6 10h8M8.5 14.5h3"/>`,
+  trash: svg`<path d="M4.5 6h11M8 6V4.3h4V6M6 6l.6 10h6.8L14 6M8.6 9v4.2M11.4 9v4.2"/>`,
+  move: svg`<path d="M5 4v5.5a3 3 0 0 0 3 3h7.5M12 9l3.5 3.5L12 16"/>`,
+  undo: svg`<path d="M7.5 4.5 4 8l3.5 3.5M4.3 8h7.2a4.2 4.2 0 0 1 0 8.4H8"/>`,
+  scales: svg`<path d="M10 3.5v13M6.5 16.5h7M4 6.5h12M4 6.5 2.3 11a2.1 2.1 0 0 0 3.4 0L4 6.5ZM16 6.5 14.3 11a2.1 2.1 0 0 0 3.4 0L16 6.5Z"/>`,
   left: svg`<path d="M12 5.5 7.5 10l4.5 4.5"/>`,
   target: svg`<circle cx="10" cy="10" r="5.5"/><circle cx="10" cy="10" r="1.3" fill="currentColor" stroke="none"/><path d="M10 2.5v3M10 14.5v3M2.5 10h3M14.5 10h3"/>`,
 };

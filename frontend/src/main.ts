@@ -10,6 +10,7 @@ import { whenColoured } from './chat/highlight';
 import { utf8Bytes } from './chat/bytes';
 import { Conversation, troubleOf } from './conversation';
 import { Explorer } from './explorer';
+import { noFilter } from './filtering/filtering';
 import { installDrop } from './importing/drop';
 import { page, type Hooks } from './shell/page';
 import { ForestPanel } from './shell/forest-panel';
@@ -106,7 +107,7 @@ function keepView(): void {
     if (hash !== location.hash) history.replaceState(null, '', location.pathname + hash);
   }, 250);
 }
-for (const pick of [(s: AppState) => s.selected, (s: AppState) => s.inspectedTurn, (s: AppState) => s.slot, (s: AppState) => s.tab, (s: AppState) => s.drawing, (s: AppState) => s.query, (s: AppState) => s.dialog]) {
+for (const pick of [(s: AppState) => s.selected, (s: AppState) => s.inspectedTurn, (s: AppState) => s.slot, (s: AppState) => s.tab, (s: AppState) => s.drawing, (s: AppState) => s.query, (s: AppState) => s.dialog, (s: AppState) => s.asOf, (s: AppState) => s.filter]) {
   store.watch<unknown>(pick, keepView);
 }
 
@@ -116,10 +117,18 @@ function showView(view: View): void {
   if (view.query) actions.search(view.query);
   if (view.state !== undefined && states.has(view.state)) actions.select(view.state, { center: !view.camera });
   if (view.turn !== undefined) actions.inspectTurn(view.turn);
-  if (view.item) actions.inspectItem(view.item.kind, view.item.id, null);
+  if (view.item) void showItem(view.item);
+  if (view.asOf !== undefined) actions.asOf(view.asOf);
+  else if (store.get().asOf !== null) actions.travel(false);
+  actions.filter(view.filter ?? noFilter());
   if (view.tab && !view.item) actions.tab(view.tab);
   if (view.camera) live.panel?.view.setCamera(view.camera);
   if (view.dialog) actions.importing.open();
+}
+/** A linked value is shown with the turn it comes from, chosen and in the middle. */
+async function showItem({ kind, id }: NonNullable<View['item']>): Promise<void> {
+  const item = await api.item(kind, id).catch(() => null);
+  actions.inspectItem(kind, id, item?.state ?? null);
 }
 addEventListener('hashchange', () => showView(readView(location.hash)));
 
@@ -131,7 +140,7 @@ async function open(id: number): Promise<Conversation> {
   store.set({ forest });
   document.title = `${forest.name} · ArborWeb`;
   if (!live.panel) await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
-  const conversation = new Conversation(store, id, live.panel!, (announcement) => store.set({ announcement }), () => stuck);
+  const conversation = new Conversation(store, id, live.panel!, (announcement) => store.set({ announcement }), () => stuck, actions.forget.asked);
   live.conversation = conversation;
   await conversation.start();
   new Explorer(store, id);

@@ -109,17 +109,17 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/forests/{forest}/forget/": {
+    "/api/forests/{forest}/health/": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** @description How its memory keeps up: commit lag, tokens, confidence and corrections by day (in its time zone, at most 90), and what is pending. */
+        get: operations["forests_health_retrieve"];
         put?: never;
-        /** @description What of the forest some words mean, to be deleted then. Changes nothing, is no turn, and is written nowhere. */
-        post: operations["forests_forget_create"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -310,7 +310,7 @@ export interface paths {
         /** @description The conversation, newest last; `next` leads back in time. */
         get: operations["forests_turns_retrieve"];
         put?: never;
-        /** @description Send a turn. The same `client_id` again gives the turn it gave before (200). A text that asks to forget something is no turn: what is meant (200). */
+        /** @description Send a turn. The same `client_id` again gives the turn it gave before (200). */
         post: operations["forests_turns_create"];
         delete?: never;
         options?: never;
@@ -346,8 +346,7 @@ export interface paths {
         get: operations["items_retrieve"];
         put?: never;
         post?: never;
-        /** @description Delete it for good; its turn stays, with its words, and doesn't teach it anew. `preview=1` only tells what would change. */
-        delete: operations["items_destroy"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -404,6 +403,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/jobs/{job}/cancel/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Stop it after the step under way; what was done stays, and the job says how much. 409 when it is over. */
+        post: operations["jobs_cancel_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/me/": {
         parameters: {
             query?: never;
@@ -415,8 +431,7 @@ export interface paths {
         get: operations["me_retrieve"];
         put?: never;
         post?: never;
-        /** @description Delete your account with all your forests; `{"username"}` confirms it. `preview=1` only tells what would go. Not with a key. */
-        delete: operations["me_destroy"];
+        delete?: never;
         options?: never;
         head?: never;
         /** @description Set your time zone and the token budget of the evidence block. */
@@ -493,7 +508,7 @@ export interface paths {
         get: operations["states_retrieve"];
         put?: never;
         post?: never;
-        /** @description Delete it with what only it supported; its children move to its parent, or go with it. `preview=1` only tells what would change. */
+        /** @description Delete it with what only it supported; its children move to its parent, or go with it. `preview=1` only counts. */
         delete: operations["states_destroy"];
         options?: never;
         head?: never;
@@ -712,6 +727,17 @@ export interface components {
             state: number;
             quote: string;
         };
+        ConfidenceOfDay: {
+            /** Format: date */
+            day: string;
+            /**
+             * Format: double
+             * @description Mean probability of the places found, 0 to 1.
+             */
+            mean: number;
+            unsure: number;
+            turns: number;
+        };
         /** @description Who says which model answers, and what was said. */
         Connection: {
             source: components["schemas"]["SourceEnum"];
@@ -768,6 +794,11 @@ export interface components {
             tokens: number;
             sources: number[];
             status: string | null;
+        };
+        CorrectionsOfDay: {
+            /** Format: date */
+            day: string;
+            count: number;
         };
         Counts: {
             states: number;
@@ -879,17 +910,14 @@ export interface components {
             results: components["schemas"]["Forest"][];
             next: number | null;
         };
-        /** @description In place of a turn: the text asks to forget something, so it was written nowhere. */
-        ForgetAsked: {
-            forget: components["schemas"]["ForgetFound"];
-        };
-        ForgetAskedRequest: {
-            text: string;
-        };
-        ForgetFound: {
-            /** @description The words to be forgotten. */
-            what: string;
-            matches: components["schemas"]["Match"][];
+        Health: {
+            lag: components["schemas"]["Lag"][];
+            tokens: components["schemas"]["TokensOfDay"][];
+            confidence: components["schemas"]["ConfidenceOfDay"][];
+            corrections: components["schemas"]["CorrectionsOfDay"][];
+            pending: number;
+            /** Format: date-time */
+            oldest_pending: string | null;
         };
         /**
          * @description * `turn` - turn
@@ -985,9 +1013,22 @@ export interface components {
          *     * `running` - running
          *     * `done` - done
          *     * `failed` - failed
+         *     * `cancelled` - cancelled
          * @enum {string}
          */
-        JobStatus: "waiting" | "running" | "done" | "failed";
+        JobStatus: "waiting" | "running" | "done" | "failed" | "cancelled";
+        Lag: {
+            /**
+             * Format: date-time
+             * @description When the turn became a state.
+             */
+            at: string;
+            /**
+             * Format: double
+             * @description From then until its memory was written.
+             */
+            seconds: number;
+        };
         Localization: {
             parent: unknown;
             root: unknown;
@@ -996,23 +1037,6 @@ export interface components {
             method: components["schemas"]["MethodEnum"];
             candidates: components["schemas"]["RecallCandidate"][];
         };
-        Match: {
-            kind: components["schemas"]["MatchKindEnum"];
-            id: number;
-            text: string;
-            state: number;
-            /** Format: double */
-            score: number;
-        };
-        /**
-         * @description * `fact` - fact
-         *     * `artifact` - artifact
-         *     * `event` - event
-         *     * `mutable_state` - mutable_state
-         *     * `state` - state
-         * @enum {string}
-         */
-        MatchKindEnum: "fact" | "artifact" | "event" | "mutable_state" | "state";
         Me: {
             id: number;
             username: string;
@@ -1448,6 +1472,14 @@ export interface components {
             };
             notes: components["schemas"]["UseNote"][];
         };
+        TokensOfDay: {
+            /** Format: date */
+            day: string;
+            input: number;
+            output: number;
+            /** Format: double */
+            cost: number | null;
+        };
         Trace: {
             turn: number;
             position: number | null;
@@ -1545,11 +1577,6 @@ export interface components {
              */
             edit_of?: number | null;
             text: string;
-            /**
-             * @description Send it as a turn even though it asks to forget something.
-             * @default false
-             */
-            as_turn: boolean;
             client_id?: string;
             /**
              * @description Answer when the turn has ended, after 60 s at most.
@@ -1557,7 +1584,6 @@ export interface components {
              */
             wait: boolean;
         };
-        TurnOrForget: components["schemas"]["Turn"] | components["schemas"]["ForgetAsked"];
         TurnPage: {
             results: components["schemas"]["Turn"][];
             next: number | null;
@@ -1836,7 +1862,7 @@ export interface operations {
             };
         };
     };
-    forests_forget_create: {
+    forests_health_retrieve: {
         parameters: {
             query?: never;
             header?: never;
@@ -1845,18 +1871,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ForgetAskedRequest"];
-            };
-        };
+        requestBody?: never;
         responses: {
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ForgetFound"];
+                    "application/json": components["schemas"]["Health"];
                 };
             };
         };
@@ -2187,7 +2209,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TurnOrForget"];
+                    "application/json": components["schemas"]["Turn"];
                 };
             };
             201: {
@@ -2241,32 +2263,6 @@ export interface operations {
             };
         };
     };
-    items_destroy: {
-        parameters: {
-            query?: {
-                /** @description 1: what would change; nothing does. */
-                preview?: boolean;
-                /** @description 1: passages of later answers that quote it go too. */
-                redact?: boolean;
-            };
-            header?: never;
-            path: {
-                item: number;
-                kind: "artifact" | "event" | "fact" | "mutable_state";
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description No response body */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
     items_revise_create: {
         parameters: {
             query?: never;
@@ -2308,9 +2304,10 @@ export interface operations {
                  *     * `running` - running
                  *     * `done` - done
                  *     * `failed` - failed
+                 *     * `cancelled` - cancelled
                  *     * `open` - open
                  */
-                status?: "waiting" | "running" | "done" | "failed" | "open";
+                status?: "waiting" | "running" | "done" | "failed" | "cancelled" | "open";
             };
             header?: never;
             path?: never;
@@ -2349,6 +2346,27 @@ export interface operations {
             };
         };
     };
+    jobs_cancel_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+        };
+    };
     me_retrieve: {
         parameters: {
             query?: never;
@@ -2365,27 +2383,6 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Me"];
                 };
-            };
-        };
-    };
-    me_destroy: {
-        parameters: {
-            query?: {
-                /** @description 1: what would change; nothing does. */
-                preview?: boolean;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description No response body */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
         };
     };
@@ -2526,8 +2523,6 @@ export interface operations {
                 mode?: "with_children" | "children_to_parent";
                 /** @description 1: what would change; nothing does. */
                 preview?: boolean;
-                /** @description 1: passages of later answers that quote it go too. */
-                redact?: boolean;
             };
             header?: never;
             path: {

@@ -1,12 +1,15 @@
 /** Everything the page knows, in one object. */
 
 import type { Editing } from './chat/editor';
+import { noCorrecting, type Correcting } from './correcting/correcting';
+import { noFilter, type Filter } from './filtering/filtering';
+import type { Forgetting } from './forgetting/forgetting';
 import type { Connection } from './socket';
 import type { ChatTurn } from './chat/turns';
 import type { Drawing } from './forest/types';
 import { noImport, type Importing } from './importing/importing';
 import { noModels, type ModelsState } from './models/models';
-import type { Decision, Forest, Item, Me, SearchHit, StateDetail, StateRow, Trace, TreeRow, Trouble } from './types';
+import type { Decision, Forest, Item, Me, SearchHit, Series, StateDetail, StateRow, Trace, TreeRow, Trouble, Use } from './types';
 
 export type Tab = 'why' | 'state' | 'evidence' | 'health';
 export type PhoneTab = 'chat' | 'forest' | 'details';
@@ -22,6 +25,16 @@ export interface Slot {
   kind: Item['kind'];
   id: number;
 }
+
+/** A word about what was just done, and the change it can be undone by. */
+export interface Toast {
+  words: string;
+  change: number | null;
+  /** Turns after this position may belong elsewhere now. */
+  later: number | null;
+}
+
+export type Dialog = 'help' | 'messages' | 'rename' | 'new-forest' | 'import' | 'models' | 'move' | 'replay' | 'reword' | 'forget';
 
 export interface AppState {
   me: Me | null;
@@ -60,6 +73,13 @@ export interface AppState {
   query: string;
   hits: SearchHit[] | null;
   hitAt: number;
+  filter: Filter;
+  /** A state in a hand over the drawing. */
+  carried: number | null;
+  /** The forest as it was at this position; null is now. */
+  asOf: number | null;
+  /** The slider through time is out. */
+  travelling: boolean;
 
   tab: Tab;
   /** The turn whose trace is shown; null shows the latest. */
@@ -74,6 +94,11 @@ export interface AppState {
   evidenceScope: 'turn' | 'all';
   openBlocks: ReadonlySet<string>;
   openCandidates: ReadonlySet<number>;
+  /** Every place that was considered is listed, not only the likeliest. */
+  allCandidates: boolean;
+  series: Loaded<Series>;
+  /** Answers that used the value looked at, and how many there are. */
+  uses: Loaded<{ list: Use[]; count: number }>;
   /** Turns whose chips are all shown. */
   openChips: ReadonlySet<number>;
   /** Turns whose long text is shown whole. */
@@ -82,7 +107,9 @@ export interface AppState {
   coloured: boolean;
 
   menu: string | null;
-  dialog: 'help' | 'messages' | 'rename' | 'new-forest' | 'import' | 'models' | null;
+  /** The menu of a state in the drawing: whose, and where it opened. */
+  stateMenu: { state: number; x: number; y: number } | null;
+  dialog: Dialog | null;
   drawer: boolean;
   phoneTab: PhoneTab;
   folded: { chat: boolean; inspector: boolean };
@@ -91,8 +118,14 @@ export interface AppState {
   sample: { status: 'none' | 'growing' | 'failed'; done: number; total: number; message: string };
   importing: Importing;
   models: ModelsState;
+  correcting: Correcting;
+  forgetting: Forgetting | null;
+  /** Counts corrections and deletions done here: what is shown is read anew. */
+  revised: number;
+  /** Counts parts of the page that came later, so that it is drawn once more when one is here. */
+  parts: number;
   announcement: string;
-  toast: string;
+  toast: Toast | null;
 }
 
 export const initialState = (): AppState => ({
@@ -101,12 +134,14 @@ export const initialState = (): AppState => ({
   draftBytes: 0, draftEmpty: true, editing: null, notice: null,
   states: new Map(), trees: new Map(), active: null, pending: 0, folds: 0,
   drawing: 'lanes', selected: null, preview: null, query: '', hits: null, hitAt: -1,
+  filter: noFilter(), carried: null, asOf: null, travelling: false,
   tab: 'why', inspectedTurn: null, trace: { status: 'none' }, detail: { status: 'none' },
   slot: null, slotState: null, history: { status: 'none' }, evidence: { status: 'none' }, evidenceScope: 'turn',
-  openBlocks: new Set(), openCandidates: new Set(), openChips: new Set(), openTexts: new Set(), coloured: false,
-  menu: null, dialog: null, drawer: false, phoneTab: 'chat',
+  openBlocks: new Set(), openCandidates: new Set(), allCandidates: false, series: { status: 'none' }, uses: { status: 'none' }, openChips: new Set(), openTexts: new Set(), coloured: false,
+  menu: null, stateMenu: null, dialog: null, drawer: false, phoneTab: 'chat',
   folded: { chat: false, inspector: false }, widths: { chat: 392, inspector: 424 }, theme: 'system',
-  sample: { status: 'none', done: 0, total: 0, message: '' }, importing: noImport(), models: noModels(), announcement: '', toast: '',
+  sample: { status: 'none', done: 0, total: 0, message: '' }, importing: noImport(), models: noModels(),
+  correcting: noCorrecting(), forgetting: null, revised: 0, parts: 0, announcement: '', toast: null,
 });
 
 /** The states from the root down to `id`. */

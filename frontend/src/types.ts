@@ -42,6 +42,67 @@ export type ModelsTested = Schemas['ModelsTested'];
 export type ModelTest = Schemas['Tested'];
 export type ModelCheck = Schemas['CheckDone'];
 
+/** One item that was asked to be forgotten, or that a question about forgetting matched. */
+export interface Match {
+  kind: Item['kind'] | 'state';
+  id: number;
+  text: string;
+  state: number;
+  score: number;
+}
+
+/** What was asked to be forgotten, and what fits it. */
+export interface ForgetAsked {
+  what: string;
+  matches: Match[];
+}
+
+/** “Why not that one?”: a state scored again as the forest stood just before a turn, beside where the turn went. */
+export type Comparison = Schemas['Weighed'];
+export type MoveRecord = Schemas['MoveMade'];
+export type Change = Schemas['Change'];
+export type Use = Schemas['Use'];
+
+/** What a move does. */
+export interface MovePreview {
+  counts: { states: number; used_by: number };
+  used_by: Use[];
+  /** Trees that are told anew. */
+  trees: TreeRow[];
+  /** Facts and records that are read anew. */
+  evidence: number;
+  /** Later turns that might be placed elsewhere now. */
+  later: number;
+}
+
+/** A later turn that would be placed elsewhere now. */
+export interface Proposal {
+  state: number;
+  label: string;
+  from: number | null;
+  to: number | null;
+  from_label: string;
+  to_label: string;
+  probability: number;
+  unsure: boolean;
+}
+
+/** What a deletion takes along, and what it leaves. */
+export interface Forgotten {
+  preview: boolean;
+  counts: Record<string, number>;
+  rebuilt: { summaries: number; topics: number };
+  stays: { kind: string; id: number; text: string; because: string }[];
+  /** What becomes current again. */
+  restored: { kind: string; id: number; text: string }[];
+  used_by: Use[];
+  /** `state` is null for a broken turn whose part quotes it. */
+  quoted_by: (Omit<Use, 'state'> & { state: number | null; quote: string })[];
+}
+
+/** The forest's health over time, at most 90 days. */
+export type Series = Schemas['Health'];
+
 export interface Page<T> {
   results: T[];
   next: string | number | null;
@@ -67,10 +128,11 @@ export type ServerMessage =
   | (OfTurn & { type: 'state.changed'; state: StateRow; tree: TreeRow })
   | (OfTurn & { type: 'state.removed'; states: number[] })
   | (OfTurn & { type: 'memory.refined'; state: StateRow; tree: TreeRow; facts: Item[]; records: Item[]; revisions: Revision[]; pending: number; error?: Trouble | null })
-  | { type: 'forest.changed'; why: 'import' | 'refined'; job: number | null; turn: null; seq?: undefined }
+  | { type: 'forget.asked'; client_id: string; text: string; what: string; matches: Match[]; turn?: undefined; seq?: undefined }
+  | { type: 'forest.changed'; why: 'import' | 'refined' | 'deleted'; job: number | null; turn: null; seq?: undefined }
   | { type: 'error'; code: string; message: string; action: string; turn?: undefined; seq?: undefined };
 
 export type ClientMessage =
-  | { type: 'turn.send'; client_id: string; text: string; parent?: number; new_root?: true; edit_of?: number }
+  | { type: 'turn.send'; client_id: string; text: string; parent?: number; new_root?: true; edit_of?: number; as_turn?: true }
   | { type: 'turn.cancel'; turn: number }
   | { type: 'turn.resume'; turn: number; after: number };

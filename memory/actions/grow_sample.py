@@ -13,6 +13,7 @@ from memory.actions.create_forest import create_forest
 from memory.models import Forest, InteractionState, Job, Outbox, Turn
 from memory.models.forest import Origin
 from memory.sample import interactions
+from memory.store import jobs
 
 NAME = "Sample forest"
 
@@ -30,22 +31,26 @@ def grow_sample(owner: Any) -> tuple[Forest, Job]:
 
 def grow(job_id: int) -> None:
     """Plant the sample turn by turn, refining each before the next; goes on where a killed worker left off."""
-    job = Job.objects.select_related("forest").filter(pk=job_id).exclude(status=Job.Status.DONE).first()
+    job = Job.objects.select_related("forest").filter(pk=job_id).exclude(status__in=(Job.Status.DONE, Job.Status.CANCELLED)).first()
     if job is None:
         return
+    done = 0
     try:
         given = interactions(timezone.now(), job.forest.time_zone)
-        job.status, job.total, job.message, job.error = Job.Status.RUNNING, len(given), "Growing", None
-        job.save()
+        jobs.report(job.pk, status=Job.Status.RUNNING, total=len(given), message="Growing", error=None)
         for number, interaction in enumerate(given, 1):
             _plant(job.forest, interaction)
-            Job.objects.filter(pk=job.pk).update(done=number, updated_at=timezone.now())
+            done = number
+            jobs.report(job.pk, done=number)
+        jobs.report(job.pk, status=Job.Status.DONE, message="Grown")
+    except jobs.CancelledError:
+        jobs.last_words(job.pk, f"Cancelled: {done:,} of {len(given):,} turns have grown", done=done)
+    except Job.DoesNotExist:
+        return
     except Exception as error:
-        job.status = Job.Status.FAILED
-        job.error = {"code": "failed", "message": f"The sample stopped growing ({type(error).__name__}).", "action": "Delete it and open another one."}
-        job.save(update_fields=["status", "error"])
+        told = {"code": "failed", "message": f"The sample stopped growing ({type(error).__name__}).", "action": "Delete it and open another one."}
+        Job.objects.filter(pk=job.pk).exclude(status=Job.Status.CANCELLED).update(status=Job.Status.FAILED, error=told)
         raise
-    Job.objects.filter(pk=job.pk).update(status=Job.Status.DONE, message="Grown", updated_at=timezone.now())
 
 
 def _plant(forest: Forest, interaction: dict[str, Any]) -> None:

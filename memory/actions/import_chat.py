@@ -33,7 +33,7 @@ from memory.imports.reading import ARBORWEB, format_of
 from memory.llm.embed import embedder
 from memory.models import Forest, Import, InteractionState, Job, Outbox, Turn
 from memory.models.forest import Origin
-from memory.store import bulk, forgotten, texts, uploads
+from memory.store import bulk, forgotten, jobs, texts, uploads
 from memory.store.write import lock
 
 log = logging.getLogger(__name__)
@@ -105,7 +105,8 @@ def unfinished() -> list[int]:
     stale = now - timedelta(seconds=STALE_SECONDS)
     kept = uploads.kept()  # first: a job that begins meanwhile has its row before its folder
     open_now = Import.objects.filter(job__status__in=(Job.Status.WAITING, Job.Status.RUNNING))
-    uploads.drop(kept - set(open_now.values_list("job_id", flat=True)))
+    read_now = Import.objects.filter(heartbeat_at__gte=stale).exclude(holder="")  # a cancelled one, until who reads it has noticed
+    uploads.drop(kept - set((open_now | read_now).values_list("job_id", flat=True)))
     left = open_now.filter(Q(heartbeat_at__lt=stale) | Q(heartbeat_at=None, job__created_at__lt=stale), path="")
     jobs = list(left.values_list("job_id", flat=True)[:20])
     Import.objects.filter(job__in=jobs).update(holder="", heartbeat_at=now)  # so that the next sweep doesn't tell of them again
@@ -119,23 +120,33 @@ def run(job_id: int) -> None:
         return
     at_work = _Run(given)
     try:
-        at_work.go()
+        try:
+            _go(at_work)
+        except jobs.CancelledError:
+            at_work.cancelled()
     except LostError:
         log.info("job %s: another process imports it, or it is gone", job_id)
         return
     except Forest.DoesNotExist:
-        uploads.drop([job_id])
-        return
+        log.info("job %s: its forest is gone", job_id)
+    uploads.drop([job_id])
+
+
+def _go(at_work: _Run) -> None:
+    """Import, and say at the end what came of it; also when it fails."""
+    try:
+        at_work.go()
+    except (jobs.CancelledError, LostError, Forest.DoesNotExist):
+        raise
     except (Refused, imports.Refusal) as refusal:
         action = refusal.action if isinstance(refusal, Refused) else UNKNOWN
         code = refusal.code if isinstance(refusal, Refused) else "too_large" if refusal.large else "invalid"
         at_work.end(Job.Status.FAILED, "Not imported", {"code": code, "message": str(refusal), "action": action})
     except Exception as error:
         # Never the error's own words: a database quotes the row.
-        log.error("job %s could not be imported (%s)\n%s", job_id, type(error).__name__, "".join(traceback.format_tb(error.__traceback__)))
+        log.error("job %s could not be imported (%s)\n%s", at_work.job.pk, type(error).__name__, "".join(traceback.format_tb(error.__traceback__)))
         message = f"The import stopped ({type(error).__name__}); what was taken in before stays."
         at_work.end(Job.Status.FAILED, "Stopped", {"code": "failed", "message": message, "action": "Import the file again: it goes on where it stopped."})
-    uploads.drop([job_id])
 
 
 def _claim(job_id: int) -> Import | None:
@@ -166,16 +177,22 @@ class _Run:
     # --- Life and report
 
     def beat(self) -> None:
-        """A sign of life, now and then. Raises LostError when the import isn't ours any more."""
+        """A sign of life, now and then. Raises LostError when the import isn't ours any more, CancelledError when nobody wants it any more."""
         if time.monotonic() - self.beaten > BEAT_SECONDS:
             self.save()
 
     def save(self, status: str = Job.Status.RUNNING, **more: Any) -> None:
+        self._save_report()
+        try:
+            jobs.report(self.job.pk, status=status, done=self.done, total=self.job.total, **more)
+        except Job.DoesNotExist:
+            raise LostError from None
+
+    def _save_report(self) -> None:
         self.beaten = time.monotonic()
         report = {"counts": {**self.counts, "left_out": dict(sorted(self.left_out.items()))}, "left_out": self.lines, "heartbeat_at": timezone.now()}
         if not Import.objects.filter(pk=self.given.pk, holder=self.given.holder).update(**report):
             raise LostError
-        Job.objects.filter(pk=self.job.pk).update(status=status, done=self.done, total=self.job.total, updated_at=timezone.now(), **more)
 
     def note(self, notes: Iterable[Note]) -> None:
         for note in notes:
@@ -187,10 +204,20 @@ class _Run:
         """The last word, in one transaction with what the worker is to do next; watching pages are told once."""
         with transaction.atomic():
             self.save(status, message=message, error=error)
-            Import.objects.filter(pk=self.given.pk).update(holder="", formats=self.given.formats)
-            if self.counts["new"]:
-                Outbox.objects.create(forest_id=self.forest.pk, kind="refine", subject=0)
-            transaction.on_commit(partial(messages.announce, self.forest.pk, "forest.changed", {"why": KIND, "job": self.job.pk}))
+            self._let_go()
+
+    def cancelled(self) -> None:
+        """The same of an import that was cancelled: what was taken in before stays."""
+        with transaction.atomic():
+            self._save_report()
+            jobs.last_words(self.job.pk, f"Cancelled: {self._words('turns')}", done=self.counts["new"] + self.counts["known"], total=self.job.total)
+            self._let_go()
+
+    def _let_go(self) -> None:
+        Import.objects.filter(pk=self.given.pk).update(holder="", formats=self.given.formats)
+        if self.counts["new"]:
+            Outbox.objects.create(forest_id=self.forest.pk, kind="refine", subject=0)
+        transaction.on_commit(partial(messages.announce, self.forest.pk, "forest.changed", {"why": KIND, "job": self.job.pk}))
 
     # --- The import
 

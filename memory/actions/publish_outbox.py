@@ -33,10 +33,17 @@ def publish_outbox(forest_id: int | None = None) -> int:
         waiting.setdefault((row.kind, row.forest_id if row.kind == "refine" else row.subject), []).append(row.pk)
     sent = 0
     for (kind, subject), ids in waiting.items():
-        try:
-            current_app.send_task(TASKS[kind], [subject], retry=False)
-        except (kombu.exceptions.OperationalError, redis.RedisError, OSError) as error:
-            log.warning("the broker does not answer (%s): what waits stays in the outbox", type(error).__name__)
+        if not send(TASKS[kind], subject):
             break
         sent += Outbox.objects.filter(pk__in=ids).delete()[0]
     return sent
+
+
+def send(task: str, subject: int) -> bool:
+    """Hand one task to the broker; False when it doesn't answer: a sweep finds what waits."""
+    try:
+        current_app.send_task(task, [subject], retry=False)
+    except (kombu.exceptions.OperationalError, redis.RedisError, OSError) as error:
+        log.warning("the broker does not answer (%s): what waits is swept up later", type(error).__name__)
+        return False
+    return True

@@ -23,14 +23,16 @@ from memory.errors import conflict
 from memory.llm.embed import embedder
 from memory.llm.interface import ModelError
 from memory.models import Forest, InteractionState, Job, NewVector, Outbox, StateVector
+from memory.store import jobs, texts
 from memory.store import refine as leases
-from memory.store import texts
 from memory.store.recall import half
 
 log = logging.getLogger(__name__)
 
 KIND = "reembed"
 BATCH = 32
+# What ends a job for good; one that failed is begun again.
+GONE = (Job.Status.DONE, Job.Status.CANCELLED)
 
 
 class _LostError(Exception):
@@ -43,7 +45,7 @@ def begin(forest: Forest, *, queue: bool = True) -> Job:
         raise conflict(f"This forest is built with {forest.embedder} already.", "Set EMBEDDINGS_MODEL to another embedder first.")
     with transaction.atomic():
         Forest.objects.select_for_update().only("pk").get(pk=forest.pk)
-        job = Job.objects.in_forest(forest).filter(kind=KIND).exclude(status=Job.Status.DONE).first()
+        job = Job.objects.in_forest(forest).filter(kind=KIND).exclude(status__in=GONE).first()
         if job is None:
             job = Job.objects.create(forest=forest, kind=KIND, message="Waiting for the worker", total=StateVector.objects.in_forest(forest).count())
         if queue:
@@ -52,23 +54,28 @@ def begin(forest: Forest, *, queue: bool = True) -> Job:
 
 
 def run(job_id: int, told: Callable[[int, int], None] = lambda done, total: None) -> Job | None:
-    """Do the job, or go on with it; None when it is done, gone, or another process does it. `told` hears (done, total) after each batch."""
-    job = Job.objects.select_related("forest").filter(pk=job_id, kind=KIND).exclude(status=Job.Status.DONE).first()
+    """Do the job, or go on with it; None when it is done, cancelled, gone, or another process does it. `told` hears (done, total) after each batch."""
+    job = Job.objects.select_related("forest").filter(pk=job_id, kind=KIND).exclude(status__in=GONE).first()
     if job is None or steps.fits(job.forest):  # a process that still has the old embedder must not work against it
         return None
     token = leases.take_lease(job.forest_id, f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident()}:{uuid.uuid4().hex[:6]}")
     if token is None:
         return None
     try:
-        Job.objects.filter(pk=job.pk).update(status=Job.Status.RUNNING, message=f"Embedding with {embedder().identity}"[:300], error=None)
+        jobs.report(job.pk, status=Job.Status.RUNNING, message=f"Embedding with {embedder().identity}"[:300], error=None)
         _embed_all(job, token, told)
-    except _LostError:
+    except jobs.CancelledError:
+        done = NewVector.objects.in_forest(job.forest_id).count()
+        jobs.last_words(job.pk, f"Cancelled: {done:,} of {job.total:,} embedded and kept aside; the forest is as it was", done=done)
+    except (_LostError, Job.DoesNotExist):
         log.info("forest %s: another process re-embeds it", job.forest_id)
         return None
     except Exception as error:
         known = isinstance(error, ModelError)
         told_as = {"code": error.code, "message": error.message, "action": error.action} if isinstance(error, ModelError) else _unknown(error)
-        Job.objects.filter(pk=job.pk).update(status=Job.Status.FAILED, error=told_as, message="Stopped", updated_at=timezone.now())
+        Job.objects.filter(pk=job.pk).exclude(status=Job.Status.CANCELLED).update(
+            status=Job.Status.FAILED, error=told_as, message="Stopped", updated_at=timezone.now()
+        )
         if not known:
             raise
         log.warning("forest %s: re-embedding stopped: %s", job.forest_id, told_as["code"])
@@ -92,6 +99,7 @@ def _embed_all(job: Job, token: int, told: Callable[[int, int], None]) -> None:
             if _switch(job, token, here.identity, here.dimensions, pin):
                 return
             continue
+        jobs.report(job.pk)  # cancelled, nothing more is sent to an endpoint
         states = InteractionState.objects.filter(pk__in={row.state_id for row in waiting})
         said = dict(texts.embedded(states))
         kept = [row for row in waiting if (row.state_id, row.kind, row.item) in said]
@@ -109,7 +117,8 @@ def _embed_all(job: Job, token: int, told: Callable[[int, int], None]) -> None:
             same = {row.pk for row in kept if now.get(key := (row.state_id, row.kind, row.item)) == said[key]}
             NewVector.objects.bulk_create([row for row in rows if row.replaces_id in there & same])
         done, total = NewVector.objects.in_forest(job.forest_id).count(), StateVector.objects.in_forest(job.forest_id).count()
-        Job.objects.filter(pk=job.pk).update(done=done, total=total, updated_at=timezone.now())
+        job.total = total
+        jobs.report(job.pk, done=done, total=total)
         told(done, total)
 
 
@@ -129,9 +138,7 @@ def _switch(job: Job, token: int, identity: str, dimensions: int, pin: str) -> b
         NewVector.objects.in_forest(forest).delete()
         before = forest.embedder
         Forest.objects.filter(pk=forest.pk).update(embedder=identity, dimensions=dimensions, weights_hash=pin, version=F("version") + 1)
-        Job.objects.filter(pk=job.pk).update(
-            status=Job.Status.DONE, done=moved, total=moved, message=f"{before} → {identity}"[:300], error=None, updated_at=timezone.now()
-        )
+        jobs.report(job.pk, status=Job.Status.DONE, done=moved, total=moved, message=f"{before} → {identity}"[:300], error=None)
         # Turns that waited for it are refined from here on.
         if InteractionState.objects.in_forest(forest).filter(leases.pending()).exists():
             Outbox.objects.create(forest=forest, kind="refine")

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from memory import present
 from memory.actions import structure
+from memory.engine.revise import value_after_edit
 from memory.errors import conflict, unknown_item
 from memory.llm.embed import embedder
 from memory.models import Change, ChangedItem, EvidenceRow, Forest, Revision, StateVector
@@ -27,9 +28,12 @@ COPIED = ("slot", "subject", "value", "asserted", "attribute_tag", "entities", "
 def revise(row: EvidenceRow, do: str, by: Any, *, text: str | None = None, value: str | None = None) -> dict[str, Any]:
     """Do one of retract, restore, pin, unpin, quarantine, edit; the slot's other values are decided anew. Answers the row that holds now, and the change.
 
-    Locks the forest. An edit needs `text`; `value` is what its slot then says. Raises Refused for what the row's status doesn't allow.
+    Locks the forest. An edit needs `text`; `value` is what its slot then says, read off the text when it isn't given. A replaced value that is brought
+    back is written anew in the place of the one that holds. Raises Refused for what the row's status doesn't allow.
     """
-    vector = embedder().embed([text])[0] if do == "edit" and text else None
+    again = do == "restore" and row.status == Status.SUPERSEDED
+    words = row.text if again else text if do == "edit" else None
+    vector = embedder().embed([words])[0] if words else None
     kind = KINDS[type(row)]
     model = type(row)
     with transaction.atomic():
@@ -39,6 +43,9 @@ def revise(row: EvidenceRow, do: str, by: Any, *, text: str | None = None, value
             raise unknown_item()
         if vector is not None:
             check_length(forest, vector)
+        brought = current
+        if again:
+            current = _holder(current)
         change = Change.objects.create(forest=forest, action=do, by_user=by, at_position=forest.last_position)
         keep(change, kind, current)
         answer = current
@@ -48,6 +55,10 @@ def revise(row: EvidenceRow, do: str, by: Any, *, text: str | None = None, value
                 _note(change, kind, current, None, Verdict.RETRACTED)
             case "quarantine":
                 _set_status(current, Status.QUARANTINED, {Status.CURRENT, Status.SUPERSEDED})
+            case "restore" if again:
+                answer = _replace(change, kind, forest, current, brought.text, brought.value)
+                answer.evidence, answer.entities = brought.evidence, brought.entities
+                answer.save(update_fields=["evidence", "entities"])
             case "restore":
                 _set_status(current, Status.CURRENT, {Status.RETRACTED, Status.QUARANTINED})
                 _note(change, kind, current, None, Verdict.RESTORED)
@@ -55,13 +66,12 @@ def revise(row: EvidenceRow, do: str, by: Any, *, text: str | None = None, value
                 current.pinned = do == "pin"
                 current.save(update_fields=["pinned"])
             case "edit":
-                answer = _edit(kind, forest, current, text or "", value)
-                keep(change, kind, answer, made=True)
-                _note(change, kind, current, answer, Verdict.EDITED)
-                if vector is not None:
-                    StateVector.objects.create(forest=forest, state_id=answer.state_id, kind=kind, item=answer.pk, vector=half(vector))
+                said = value_after_edit(current.text, current.value, text or "") if value is None else value
+                answer = _replace(change, kind, forest, current, text or "", said)
             case _:
                 raise ValueError(do)
+        if vector is not None:
+            StateVector.objects.create(forest=forest, state_id=answer.state_id, kind=kind, item=answer.pk, vector=half(vector))
         touched = {current.state_id}
         if current.slot:
             revisions, others = resolve_slots(forest.pk, {(kind, current.slot)}, forest.last_position)  # type: ignore[arg-type]
@@ -111,7 +121,26 @@ def _note(change: Change, kind: str, old: EvidenceRow, new: EvidenceRow | None, 
     known.save(update_fields=["at", "at_position"])
 
 
-def _edit(kind: str, forest: Forest, old: EvidenceRow, text: str, value: str | None) -> EvidenceRow:
+def _holder(row: EvidenceRow) -> EvidenceRow:
+    """What holds in the place of a replaced row: what replaced it, what replaced that."""
+    passed: set[int] = set()
+    while row.status == Status.SUPERSEDED and row.superseded_by is not None and row.pk not in passed:
+        passed.add(row.pk)
+        row = row.superseded_by
+    if row.status != Status.CURRENT:
+        raise conflict("Nothing holds in its place.", "Bring back what replaced it first.")
+    return row
+
+
+def _replace(change: Change, kind: str, forest: Forest, old: EvidenceRow, text: str, value: str) -> EvidenceRow:
+    """A new row by the person in the place of an old one, and the revision that says so."""
+    new = _edit(kind, forest, old, text, value)
+    keep(change, kind, new, made=True)
+    _note(change, kind, old, new, Verdict.EDITED)
+    return new
+
+
+def _edit(kind: str, forest: Forest, old: EvidenceRow, text: str, value: str) -> EvidenceRow:
     """A new row in the old one's place; the old one is retracted from its slot by being superseded for good."""
     if old.status not in (Status.CURRENT, Status.SUPERSEDED):
         raise conflict(f"This is {Status(old.status).value}.", "Restore it first.")
@@ -131,8 +160,7 @@ def _edit(kind: str, forest: Forest, old: EvidenceRow, text: str, value: str | N
         pinned=old.pinned,
         **{name: getattr(old, name) for name in (*COPIED, *FIELDS[kind])},
     )
-    if value is not None:
-        new.value = value
+    new.value = value
     if kind == "artifact":
         new.item_text = text[:120]  # type: ignore[attr-defined]
     new.save()

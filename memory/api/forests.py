@@ -99,6 +99,13 @@ class Forget(View):
         return Response(asked_to_forget(own, asked["text"]) or find_to_forget(own, asked["text"]))
 
 
+class Health(View):
+    @extend_schema(responses=answers.Health)
+    def get(self, request: Request, forest: int) -> Response:
+        """How its memory keeps up: commit lag, tokens, confidence and corrections by day (in its time zone, at most 90), and what is pending."""
+        return Response(present.health_json(self.forest(forest)))
+
+
 class Export(View):
     @extend_schema(responses={200: OpenApiResponse(OpenApiTypes.OBJECT, "The whole forest, format arborweb-forest")})
     def get(self, request: Request, forest: int) -> StreamingHttpResponse:

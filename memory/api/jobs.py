@@ -8,6 +8,7 @@ from rest_framework.response import Response
 
 from memory import errors, present
 from memory.actions import reembed
+from memory.actions.cancel_job import cancel_job
 from memory.actions.publish_outbox import publish_outbox
 from memory.api import answers, requests
 from memory.api.base import View
@@ -38,6 +39,14 @@ class OneJob(View):
     def get(self, request: Request, job: int) -> Response:
         """How far it is."""
         return Response(present.job_json(self.own(Job.objects.all(), job, errors.not_found())))
+
+
+class CancelJob(View):
+    @extend_schema(request=None, responses=answers.Job)
+    def post(self, request: Request, job: int) -> Response:
+        """Stop it after the step under way; what was done stays, and the job says how much. 409 when it is over."""
+        own = self.own(Job.objects.all(), job, errors.not_found())
+        return Response(present.job_json(cancel_job(own, request.user)))
 
 
 class Reembed(View):

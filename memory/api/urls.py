@@ -1,14 +1,15 @@
 """Every address under /api/ (docs/interfaces.md)."""
 
 from django.urls import path, re_path
-from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularJSONAPIView
 
 from memory.api.base import Unknown
 from memory.api.correction import Changes, Moves, Replay, StateMoves, UndoChange, WhyNot
+from memory.api.docs import Docs
 from memory.api.evidence import Facts, OneItem, Records, ReviseItem, Revisions
-from memory.api.forests import Export, Forests, Forget, Observe, OneForest, Recall, SampleForest
+from memory.api.forests import Export, Forests, Forget, Health, Observe, OneForest, Recall, SampleForest
 from memory.api.imports import Import
-from memory.api.jobs import Jobs, OneJob, Reembed
+from memory.api.jobs import CancelJob, Jobs, OneJob, Reembed
 from memory.api.me import Me
 from memory.api.model import Model, ModelConnection, TestModel
 from memory.api.search import SearchForest
@@ -32,6 +33,7 @@ urlpatterns = [
     path("forests/<int:forest>/records/", Records.as_view(), name="records"),
     path("forests/<int:forest>/revisions/", Revisions.as_view(), name="revisions"),
     path("forests/<int:forest>/search/", SearchForest.as_view(), name="search"),
+    path("forests/<int:forest>/health/", Health.as_view(), name="health"),
     path("forests/<int:forest>/export/", Export.as_view(), name="export"),
     path("forests/<int:forest>/import/", Import.as_view(), name="import"),
     path("forests/<int:forest>/moves/", Moves.as_view(), name="moves"),
@@ -52,8 +54,8 @@ urlpatterns = [
     path("items/<str:kind>/<int:item>/revise/", ReviseItem.as_view(), name="revise-item"),
     path("jobs/", Jobs.as_view(), name="jobs"),
     path("jobs/<int:job>/", OneJob.as_view(), name="job"),
+    path("jobs/<int:job>/cancel/", CancelJob.as_view(), name="cancel-job"),
     path("schema/", SpectacularJSONAPIView.as_view(throttle_classes=[]), name="schema"),
-    # Its own template has a style element, which the content security policy refuses.
-    path("docs/", SpectacularSwaggerSplitView.as_view(template_name="memory/api_docs.html", throttle_classes=[]), name="api-docs"),
+    path("docs/", Docs.as_view(), name="api-docs"),
     re_path(r"", Unknown.as_view(), name="unknown"),
 ]

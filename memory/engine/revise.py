@@ -63,6 +63,17 @@ def normalize(value: str) -> str:
     return _BLANKS.sub(" ", _FILLER.sub(" ", re.sub(r"[^\w\s:%€$£¥+/.-]", " ", text))).strip()
 
 
+def value_after_edit(text: str, value: str, edited: str) -> str:
+    """What the slot of a sentence says once a person has put it into other words: the words in the place of the old value. The value stays when it is
+    still among the words; it is empty, so that the sentence speaks for itself, when what stands for it can't be told."""
+    if not value or value.casefold() in edited.casefold():
+        return value
+    before, found, after = text.casefold().partition(value.casefold())
+    after, fresh = after.strip(" ."), edited.rstrip(" .")
+    fits = found and fresh.casefold().startswith(before) and fresh.casefold().endswith(after) and len(fresh) > len(before) + len(after)
+    return fresh[len(before) : len(fresh) - len(after)].strip(" ,;") if fits else ""
+
+
 def _decimal(text: str) -> Decimal | None:
     """A number with grouping by comma, point, apostrophe or blank: a last group of three is a group, anything else decimals."""
     text = re.sub(r"['\u00a0\u202f ]", "", text).rstrip(".,")

@@ -8,7 +8,7 @@ from memory.models.forgetting import Forgotten
 from memory.models.imports import Import
 from memory.models.scoping import unique_in_forest
 from memory.models.trace import ContextTrace, RoutingDecision
-from memory.models.work import ApiKey, AuditEntry, Job, Lease, ModelCapability, Outbox, Profile
+from memory.models.work import ApiKey, AuditEntry, Bulk, Job, Lease, ModelCapability, Outbox, Profile
 
 EVIDENCE_MODELS: dict[str, type[EvidenceRow]] = {
     "fact": AtomicFact,
@@ -23,6 +23,7 @@ __all__ = [
     "Artifact",
     "AtomicFact",
     "AuditEntry",
+    "Bulk",
     "Change",
     "ChangedItem",
     "ContextTrace",

@@ -46,9 +46,10 @@ class Job(InForest):
         RUNNING = "running", "running"
         DONE = "done", "done"
         FAILED = "failed", "failed"
+        CANCELLED = "cancelled", "cancelled"
 
     kind = models.CharField(max_length=20)
-    status = models.CharField(max_length=8, choices=Status.choices, default=Status.WAITING)
+    status = models.CharField(max_length=9, choices=Status.choices, default=Status.WAITING)
     done = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(default=0)
     message = models.CharField(max_length=300, blank=True)
@@ -60,6 +61,39 @@ class Job(InForest):
     class Meta:
         constraints = [unique_in_forest("job")]
         ordering = ["-id"]
+
+
+class Bulk(models.Model):
+    """The same done to many rows, asked for in the admin. Ids only, never what the rows say; it belongs to no forest, since it may delete some."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", help_text="Who asked for it.")
+    key = models.CharField(max_length=32, unique=True, help_text="Of the page that asked, so that asking twice begins once.")
+    action = models.CharField(max_length=20)
+    target = models.CharField(max_length=13, help_text="What kind of row: fact, state, forest …")
+    ids = ArrayField(models.BigIntegerField())
+    # A row and this number are written in one transaction, so that whoever goes on after a killed worker does each row once.
+    done = models.PositiveIntegerField(default=0, help_text="How many of the ids have had their turn.")
+    counts = models.JSONField(default=dict, blank=True, help_text="How many were done, were refused, were gone, failed.")
+    refused = models.JSONField(default=list, blank=True, help_text="Why some weren't done, up to a limit.")
+    status = models.CharField(max_length=9, choices=Job.Status.choices, default=Job.Status.WAITING)
+    message = models.CharField(max_length=300, blank=True)
+    holder = models.CharField(max_length=100, blank=True, help_text="Who does it now; empty: nobody.")
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = OwnedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        verbose_name = "bulk job"
+
+    def __str__(self) -> str:
+        return f"bulk job {self.pk}"
+
+    @property
+    def total(self) -> int:
+        return len(self.ids)
 
 
 class ApiKey(models.Model):

@@ -3,6 +3,7 @@
 from memory.present.changes import change_json, change_list, move_list
 from memory.present.evidence import evidence_json, evidence_list, revision_json, revision_list
 from memory.present.forests import forest_json, forest_list, job_json, job_list, me_json
+from memory.present.health import health_json
 from memory.present.live import committed, localized, recalled, refined
 from memory.present.model import models_json
 from memory.present.states import state_json, state_row, state_rows, tree_row, tree_rows
@@ -18,6 +19,7 @@ __all__ = [
     "evidence_list",
     "forest_json",
     "forest_list",
+    "health_json",
     "job_json",
     "job_list",
     "localized",

@@ -99,6 +99,8 @@ def _words(change: Change, moves: Sequence[ParentChange], items: Sequence[Change
     said = [f"“{shorten(texts[item.kind, item.item])}”" if (item.kind, item.item) in texts else "something" for item in items]
     if change.action == Change.Action.EDIT and said:
         return DONE[Change.Action.EDIT].format(said[0], said[1] if len(said) > 1 and said[1] != "something" else "another wording") + "."
+    if change.action == Change.Action.RESTORE and len(said) > 1:  # a replaced value, written anew
+        return DONE[Change.Action.RESTORE].format(said[1] if said[1] != "something" else "an earlier value") + "."
     if len(said) == 1 and change.action in DONE:
         return DONE[Change.Action(change.action)].format(said[0]) + "."
     return f"Changed {len(said)} facts and records." if said else "What it changed was deleted."

@@ -191,6 +191,14 @@ def used_by(*states: InteractionState) -> list[Json]:
     return uses(using.order_by("-position")[:USED_BY_LIMIT])
 
 
+def item_used_by(row: EvidenceRow) -> list[Json]:
+    """Turns whose context held this fact or record, newest first."""
+    kind = next(kind for kind, model in EVIDENCE_MODELS.items() if isinstance(row, model))
+    traces = ContextTrace.objects.filter(forest=row.forest_id, sources__overlap=row.sources)  # by the index; few are left to look into
+    holding = traces.filter(blocks__contains=[{"items": [{"kind": kind, "id": row.pk}]}])
+    return uses(InteractionState.objects.filter(forest=row.forest_id, turn__in=holding.values("turn")).order_by("-position")[:USED_BY_LIMIT])
+
+
 def uses(states: QuerySet[InteractionState]) -> list[Json]:
     """Later turns in short, in the order of the query: `{"turn", "state", "label", "time"}`."""
     rows = states.annotate(summary=Left("node_summary", LABEL_SOURCE_LENGTH), said=Left("user_text", LABEL_SOURCE_LENGTH))

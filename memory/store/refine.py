@@ -161,6 +161,8 @@ def apply(forest: int, token: int, plan: Plan) -> Applied | None:
         turn = state.turn
         turn.status = Turn.Status.REFINED
         turn.timings = {**turn.timings, "refine_ms": round(plan.milliseconds, 1)}
+        if state.origin != Origin.IMPORTED and turn.answered_at is not None:  # the first time only: read again, it wasn't waited for
+            turn.timings.setdefault("lag_ms", round((state.refined_at - turn.answered_at).total_seconds() * 1000, 1))
         turn.usage = merged(turn.usage, plan.spent)
         turn.save(update_fields=["status", "timings", "usage"])
         Lease.objects.filter(pk=lease.pk).update(position=state.position, progressed_at=timezone.now(), heartbeat_at=timezone.now())

@@ -2,10 +2,13 @@
 
 import pytest
 
+from memory import present
 from memory.actions import revise as module
 from memory.actions.revise import revise
+from memory.actions.undo import undo
+from memory.engine.revise import value_after_edit
 from memory.errors import Refused
-from memory.models import AtomicFact, AuditEntry, Event, Revision, StateVector
+from memory.models import AtomicFact, AuditEntry, Change, Event, Revision, StateVector
 from tests.forests import learn
 
 pytestmark = pytest.mark.django_db
@@ -45,6 +48,50 @@ def test_retracting_the_newer_value_brings_the_older_back_and_restoring_undoes_i
     verdicts = list(Revision.objects.filter(old_item=new.pk, by="user").order_by("at").values_list("verdict", flat=True))
     assert verdicts == ["restored", "retracted"]
     assert AuditEntry.objects.count() == 3
+
+
+def test_a_replaced_value_is_brought_back_in_the_place_of_the_one_that_holds(budget, ines):
+    old, new = budget
+    held = revise(old, "restore", ines)
+    assert (held["text"], held["status"], held["revisions"][-1]["verdict"]) == ("Budget is 20,000", "current", "edited")
+    assert AtomicFact.objects.get(pk=held["id"]).value == "20000"
+    assert statuses(old, new) == ["current", "superseded"], "the same value, said twice"
+    assert StateVector.objects.filter(kind="fact", item=held["id"]).exists()
+    assert present.change_json(Change.objects.get(), undoable=True)["words"] == "Brought back “Budget is 20,000”."
+    undo(Change.objects.get(), ines)
+    assert statuses(old, new) == ["superseded", "current"]
+    assert AtomicFact.objects.count() == 2
+
+
+def test_a_replaced_value_is_not_brought_back_where_nothing_holds(budget, ines):
+    old, new = budget
+    AtomicFact.objects.filter(pk=new.pk).update(status="quarantined")
+    old.refresh_from_db()
+    with pytest.raises(Refused, match="Nothing holds"):
+        revise(old, "restore", ines)
+
+
+def test_an_edit_says_what_its_slot_says_then(budget, ines):
+    _, new = budget
+    AtomicFact.objects.filter(pk=new.pk).update(text="Budget is 21,500.", value="21,500")
+    new.refresh_from_db()
+    held = revise(new, "edit", ines, text="Budget is 22,000 now.")
+    assert AtomicFact.objects.get(pk=held["id"]).value == "22,000 now"
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "edited", "said"),
+    [
+        ("Ines lives in Vienna.", "Vienna", "Ines lives in Graz.", "Graz"),
+        ("Ines lives in Vienna.", "Vienna", "Ines has lived in Vienna for years.", "Vienna"),
+        ("The trip to Lyon is on 9 March.", "9 March", "The trip to Lyon is on 12 March, by coach.", "12 March, by coach"),
+        ("Lyon is where Nora goes.", "Lyon", "Nora stays at home.", ""),
+        ("Nora goes.", "Lyon", "Nora stays.", ""),
+        ("It was said.", "", "It was written.", ""),
+    ],
+)
+def test_the_value_of_an_edit_is_read_off_its_words(text, value, edited, said):
+    assert value_after_edit(text, value, edited) == said
 
 
 def test_quarantine_sets_a_value_aside(budget, ines):

@@ -129,3 +129,72 @@ def test_a_taken_name_is_a_conflict(as_ines, ines):
     error(as_ines.ask("POST", "forests/", {"name": "Home"}), 409, "conflict")
     other = plant(ines, "Work")
     error(as_ines.ask("PATCH", f"forests/{other.pk}/", {"name": "Home"}), 409, "conflict")
+
+
+# --- Where no view answers
+
+
+@pytest.fixture
+def outside(client):
+    """A caller to whom a fault of ours is shown as the site shows it."""
+    client.raise_request_exception = False
+    return client
+
+
+@pytest.mark.parametrize("path", ["/api/nothing/", "/api/forests/none/", "/api/forests/1/nothing", "/api/%ff%00/", "/api/turns/-1/"])
+def test_an_unknown_address_is_json(as_ines, path):
+    error(as_ines.get(path), 404, "not_found")
+
+
+@pytest.mark.parametrize("path", ["/api", "/api/forests", "/api/me"])
+def test_an_address_without_its_last_slash_is_json_or_leads_there(as_ines, path):
+    answer = as_ines.get(path, follow=True)
+    error(answer, 404, "not_found")
+
+
+@pytest.mark.parametrize(("method", "path"), [("PUT", "me/"), ("POST", "schema/"), ("DELETE", "docs/"), ("PATCH", "jobs/"), ("POST", "forests/1/export/")])
+def test_another_method_is_json(as_ines, method, path):
+    error(as_ines.ask(method, path), 405, "invalid")
+
+
+def test_what_django_itself_refuses_is_json(outside):
+    answer = outside.get("/api/me/", HTTP_HOST="elsewhere.example")
+    error(answer, 400, "invalid")
+    assert b"<h1>" in outside.get("/sign-in/", HTTP_HOST="elsewhere.example").content.lower()
+
+
+def test_a_body_with_too_many_parts_is_json(as_ines, settings, ines):
+    settings.DATA_UPLOAD_MAX_NUMBER_FIELDS = 2
+    as_ines.raise_request_exception = False
+    path = f"/api/forests/{plant(ines).pk}/import/"
+    error(as_ines.post(path, {f"f{number}": "x" for number in range(5)}, format="multipart"), 400, "invalid")
+
+
+def test_a_fault_of_ours_is_json_and_says_nothing_of_the_inside(as_ines, monkeypatch, caplog):
+    def broken(self, *_, **__):
+        raise RuntimeError("secret-row")
+
+    as_ines.raise_request_exception = False
+    monkeypatch.setattr(base.View, "forest", broken)
+    answer = as_ines.ask("GET", "forests/1/")
+    error(answer, 500, "failed")
+    assert answer["content-type"] == "application/json" and "secret-row" not in answer.content.decode()
+    assert "default-src 'none'" in answer["content-security-policy"]
+
+
+def test_what_a_middleware_raises_is_json(as_ines, monkeypatch):
+    as_ines.raise_request_exception = False
+
+    def broken(self, request):
+        raise RuntimeError("secret-row")
+
+    monkeypatch.setattr("django.contrib.messages.middleware.MessageMiddleware.process_request", broken)
+    error(as_ines.get("/api/me/"), 500, "failed")
+    assert b"Something failed" in as_ines.get("/sign-in/").content
+
+
+def test_pages_stay_pages(client, ines):
+    client.force_login(ines)
+    for path in ("/nothing/", "/apiary/", "/forests/999/"):
+        answer = client.get(path)
+        assert answer.status_code == 404 and b"Nothing grows here" in answer.content

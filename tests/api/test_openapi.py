@@ -42,6 +42,7 @@ ANSWERS = [
     ("forests/{forest.pk}/", "/api/forests/{forest}/"),
     ("forests/{forest.pk}/turns/", "/api/forests/{forest}/turns/"),
     ("forests/{forest.pk}/states/", "/api/forests/{forest}/states/"),
+    ("forests/{forest.pk}/health/", "/api/forests/{forest}/health/"),
     ("forests/{forest.pk}/facts/?status=all", "/api/forests/{forest}/facts/"),
     ("forests/{forest.pk}/records/", "/api/forests/{forest}/records/"),
     ("forests/{forest.pk}/revisions/", "/api/forests/{forest}/revisions/"),

@@ -18,7 +18,7 @@ from tests.arborweb.site import fresh_home
 from tests.e2e.chats import EDITED, kept
 from tests.e2e.conftest import CHROMIUM, PHONE, WIDE, chromium
 from tests.e2e.stack import Stack
-from tests.e2e.stories import BREAD, CODE, KITCHEN
+from tests.e2e.stories import ASTRAY, BREAD, CODE, FOLLOWS, KITCHEN
 from tests.e2e.visitor import Visitor, Watch
 from tests.llm.hostile import Answer, hostile_server, said, usage, whole
 
@@ -71,8 +71,101 @@ def desk(visitor: Visitor, camera: Camera) -> int:
     page.get_by_test_id("drawing-tree").click()
     page.get_by_test_id("fit").click()
     camera.take("tree")
+    correcting(visitor, camera, forest)
+    forgetting(visitor, camera, forest)
     writing(visitor, camera)
     return forest
+
+
+CORRECTED = ("why-not", "move", "picking", "replay", "state", "reword", "health", "travel", "filters", "menu")
+
+
+def correcting(visitor: Visitor, camera: Camera, forest: int) -> None:
+    """A place compared and corrected, a value in other words, the forest as it was."""
+    if not any(camera.wants(name) for name in CORRECTED):
+        return
+    page = visitor.page
+    rows = {row["label"]: row for row in visitor.api("GET", f"forests/{forest}/states/")["results"]}
+    *_, before, last = sorted(rows.values(), key=lambda row: row["position"])
+    other = next(row for row in sorted(rows.values(), key=lambda row: -row["position"]) if row["root"] not in (last["root"], before["root"]))
+    visitor.open(forest, f"#turn={last['turn']}&tab=why")
+    page.get_by_test_id("drawing-lanes").click()
+    page.get_by_test_id("fit").click()
+    page.get_by_test_id("why-not").click()
+    camera.take("picking")
+    visitor.choose(other["id"])
+    expect(page.get_by_test_id("comparison")).to_be_visible()
+    camera.take("why-not")
+    page.get_by_test_id("compare-move").click()
+    expect(page.get_by_test_id("move-preview")).to_be_visible()
+    camera.take("move")
+    page.get_by_test_id("move-do").click()
+    expect(page.get_by_test_id("toast")).to_be_visible()
+    page.get_by_test_id("tab-state").click()
+    camera.take("state")
+    page.get_by_test_id("toast-undo").click()
+    expect(page.get_by_test_id("toast")).to_have_text("Undone.")
+    page.get_by_role("tree").focus()
+    page.keyboard.press("Shift+F10")
+    camera.take("menu")
+    page.keyboard.press("Escape")
+    value = next(fact for fact in visitor.api("GET", f"forests/{forest}/facts/")["results"] if fact["supersedes"])
+    visitor.open(forest, f"#fact={value['id']}&tab=evidence")
+    page.get_by_test_id("edit-value").click()
+    page.get_by_test_id("wording").fill(value["text"].rstrip(".") + ", delivery included.")
+    camera.take("reword")
+    page.keyboard.press("Escape")
+    page.get_by_test_id("tab-health").click()
+    expect(page.get_by_test_id("changes")).to_be_visible()
+    camera.take("health")
+    middle = sorted(row["position"] for row in rows.values())[len(rows) // 2]
+    visitor.open(forest, f"#as_of={middle}&tab=evidence")
+    page.get_by_test_id("fit").click()
+    camera.take("travel")
+    page.get_by_test_id("time-now").click()
+    page.get_by_test_id("filter").click()
+    page.get_by_test_id("filter-facts").check()
+    camera.take("filters")
+    replaying(visitor, camera)
+
+
+def replaying(visitor: Visitor, camera: Camera) -> None:
+    """A turn that went astray is put right, and what followed it is looked at again."""
+    if not camera.wants("replay"):
+        return
+    page = visitor.page
+    forest = visitor.plant(*BREAD, *KITCHEN, name="Workshop")
+    strayed = visitor.api("POST", f"forests/{forest}/turns/", {"text": ASTRAY, "parent": max(visitor.parents(forest)), "wait": True})["state"]
+    visitor.wait_until_refined(forest)
+    visitor.open(forest)
+    for text in (FOLLOWS, "Does the galley kitchen get a second window?"):
+        visitor.say(text, refined=True)
+    visitor.api("POST", f"states/{strayed}/move/", {"new_root": True})
+    visitor.open(forest, f"#state={strayed}&tab=state")
+    page.get_by_test_id("menu-state-more").click()
+    page.get_by_role("menuitem", name="Look again").click()
+    expect(page.get_by_test_id("replay-done")).to_be_visible(timeout=60_000)
+    camera.take("replay")
+    page.keyboard.press("Escape")
+
+
+def forgetting(visitor: Visitor, camera: Camera, forest: int) -> None:
+    """What goes with a turn, and “Forget that …” in the chat."""
+    if not camera.wants("forget"):
+        return
+    page = visitor.page
+    value = next(fact for fact in visitor.api("GET", f"forests/{forest}/facts/")["results"] if fact["supersedes"])
+    visitor.open(forest, f"#state={value['state']}&tab=state")
+    page.get_by_test_id("menu-state-more").click()
+    page.get_by_role("menuitem", name="Delete…").click()
+    expect(page.get_by_test_id("forget-preview")).to_be_visible()
+    camera.take("forget")
+    page.keyboard.press("Escape")
+    visitor.message.fill("Forget that the kitchen budget is €21,500.")
+    visitor.message.press("Enter")
+    expect(page.get_by_test_id("forget-matches")).to_be_visible()
+    camera.take("forget-chat")
+    page.keyboard.press("Escape")
 
 
 def bring(page: Page, camera: Camera) -> None:
@@ -121,6 +214,19 @@ def pocket(visitor: Visitor, camera: Camera, forest: int) -> None:
     page.get_by_test_id("peek").get_by_role("button", name="Open").tap()
     page.get_by_test_id("tab-why").tap()
     camera.take("phone-details")
+    page.get_by_test_id("why-not").tap()
+    camera.take("phone-picking")
+    parents = visitor.parents(forest)
+    visitor.choose(next(state for state in sorted(parents, reverse=True)[5:] if state != parents[last]))
+    page.get_by_test_id("comparison").scroll_into_view_if_needed()
+    camera.take("phone-why-not")
+    page.get_by_test_id("compare-move").tap()
+    expect(page.get_by_test_id("move-preview")).to_be_visible()
+    camera.take("phone-move")
+    page.keyboard.press("Escape")
+    visitor.open(forest, f"#as_of={len(visitor.parents(forest)) // 2}")
+    page.get_by_test_id("phone-forest").tap()
+    camera.take("phone-travel")
 
 
 def models(visitor: Visitor, camera: Camera, forest: int) -> None:
@@ -140,6 +246,31 @@ def models(visitor: Visitor, camera: Camera, forest: int) -> None:
         camera.take("models")
 
 
+def administration(visitor: Visitor, camera: Camera, forest: int) -> None:
+    """The admin: a list with its filters, a preview, a bulk job that goes on, why a turn went where it went, health."""
+    if not camera.wants("admin"):
+        return
+    page, address = visitor.page, f"{visitor.stack.address}/admin/memory"
+    visitor.stack.rows("UPDATE auth_user SET is_staff = true, is_superuser = true RETURNING id")
+    page.goto(f"{address}/interactionstate/?forest__id__exact={forest}&facts=1")
+    camera.take("admin-states")
+    page.get_by_label("Select all objects on this page for an action").check()
+    page.get_by_label("Action:").select_option(label="Extract again…")
+    page.get_by_role("button", name="Go").click()
+    camera.take("admin-preview")
+    number = page.locator(".consequences tbody tr").count()
+    with visitor.stack.holding(forest):
+        page.get_by_role("button", name=f"Extract again: {number}").click()
+        expect(page.locator("#progress-heading")).to_have_text("Running", timeout=30_000)
+        camera.take("admin-progress")
+        page.locator("#progress").get_by_role("button", name="Cancel").click()
+    [(decision,)] = visitor.stack.rows("SELECT id FROM memory_routingdecision WHERE forest_id = %s AND method = 'recall' ORDER BY id DESC LIMIT 1", forest)
+    page.goto(f"{address}/routingdecision/{decision}/change/")
+    camera.take("admin-trace")
+    page.goto(f"{address}/forest/health/?forest={forest}")
+    camera.take("admin-health")
+
+
 def person(browser: Browser, stack: Stack, **look: object) -> Visitor:
     return Visitor(stack, browser.new_context(locale="en-GB", timezone_id="Europe/Vienna", **look), Watch())  # type: ignore[arg-type]
 
@@ -156,6 +287,7 @@ def run(wanted: list[str], report: Callable[[str], None] = print) -> None:
             forest = desk(visitor, Camera(visitor.page, FOLDER, wanted))
             phone = person(browser, stack, viewport=PHONE, has_touch=True, is_mobile=True, device_scale_factor=2, storage_state=visitor.context.storage_state())
             pocket(phone, Camera(phone.page, FOLDER, wanted), forest)
+            administration(visitor, Camera(visitor.page, FOLDER, wanted), forest)
             models(visitor, Camera(visitor.page, FOLDER, wanted), forest)
             for said in (*visitor.watch.complaints(), *phone.watch.complaints()):
                 report(f"The browser complained: {said}")

@@ -48,6 +48,10 @@ KITCHEN = [
     },
 ]
 
+# Said in the kitchen by mistake, and what follows there: it goes on from the mistake, since that is where the branch ends.
+ASTRAY = "My cello teacher wants the bow arm looser."
+FOLLOWS = "The window of the kitchen stays, and so does the sink under it."
+
 # An answer with code in it: a language, none, and a line longer than the chat is wide.
 LONG_LINE = "result = [" + ", ".join(f"measure(board_{number}, width={number * 7})" for number in range(12)) + "]"
 CODE = [

@@ -150,6 +150,25 @@ class Visitor:
         """Run `(view, box, argument) => …` on the drawing."""
         return self.page.get_by_test_id("forest").evaluate(f"(box, argument) => ({script})(box.forestView, box, argument)", argument)
 
+    def where(self, state: int) -> tuple[float, float]:
+        """The place of a state on the page."""
+        place, box = self.forest("(view, box, id) => view.placeOf(id)", state), self.page.get_by_test_id("forest").bounding_box()
+        assert box is not None
+        return box["x"] + place["x"], box["y"] + place["y"]
+
+    def choose(self, state: int) -> None:
+        """Click a state in the drawing, or tap it on a phone, once it has come to rest."""
+        self.page.wait_for_timeout(450)
+        # Not where chips, the hint or a card lie over the drawing.
+        self.forest("(view, box, id) => { const y = view.placeOf(id).y; if (y < 60 || y > box.clientHeight - 110) view.centerOn(id); }", state)
+        self.page.wait_for_timeout(350)
+        at = self.where(state)
+        size = self.page.viewport_size
+        if size and size["width"] < 900:
+            self.page.touchscreen.tap(*at)
+        else:
+            self.page.mouse.click(*at)
+
     def parents(self, forest: int) -> dict[int, int | None]:
         """Each state's parent, as the server has it."""
         return {row["id"]: row["parent"] for row in self.api("GET", f"forests/{forest}/states/")["results"]}

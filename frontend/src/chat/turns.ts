@@ -95,7 +95,7 @@ export interface Applied {
 /** One message of a turn applied. A turn not known yet is made when it is queued or accepted. */
 export function apply(turns: ChatTurn[], message: ServerMessage, now: string): Applied {
   if (message.type === 'state.removed') return { turns: turns.filter((turn) => turn.state === null || !message.states.includes(turn.state)) };
-  if (message.type === 'error' || message.type === 'forest.changed' || message.type.startsWith('state.')) return { turns };
+  if (message.type === 'error' || message.type === 'forest.changed' || message.type === 'forget.asked' || message.type.startsWith('state.')) return { turns };
   const id = message.turn as number;
   if (message.type === 'turn.dropped') return { turns: turns.filter((turn) => turn.id !== id) };
   if (message.type === 'turn.queued' || message.type === 'turn.accepted') {

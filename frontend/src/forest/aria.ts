@@ -38,7 +38,7 @@ export class AriaTree {
     if (!scene.states.length) return;
     const focused = marks.focused >= 0 ? marks.focused : marks.selected;
     const items = itemsAround(scene, focused);
-    const key = items.map((i) => `${i.index}${scene.states[i.index].row.label}${i.of}`).join('|') + `#${focused}#${marks.selected}#${marks.active}`;
+    const key = items.map((i) => `${i.index}${scene.states[i.index].row.label}${i.of}`).join('|') + `#${focused}#${marks.selected}#${marks.active}#${marks.targets?.size}`;
     if (key === this.key) return;
     this.key = key;
     this.element.replaceChildren(...items.map((item) => this.make(scene, marks, item)));
@@ -55,6 +55,7 @@ export class AriaTree {
     item.setAttribute('aria-posinset', String(place));
     item.setAttribute('aria-setsize', String(of));
     item.setAttribute('aria-selected', String(marks.selected === index));
+    if (marks.targets && !marks.targets.has(index)) item.setAttribute('aria-disabled', 'true');
     if (expanded !== null) item.setAttribute('aria-expanded', String(expanded));
     item.dir = 'auto';
     item.textContent = spokenState(state, marks);

@@ -10,6 +10,7 @@ import { Strip } from './strip';
 import type { Frame } from './frame';
 import type { Marks } from './marks';
 import type { Stage } from './camera';
+import type { writeWords as WriteWords } from './svg';
 
 /** Counts changes of the scene, and of scene or marks, so that what is kept between pictures is made anew in time. */
 export interface Versions {
@@ -56,6 +57,42 @@ export class Board {
     const ratio = window.devicePixelRatio || 1;
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
+  }
+
+  /** The picture of a frame with its words, as SVG. The strip is left out. */
+  async svg(frame: Frame, marks: Marks, versions: Versions, title: string): Promise<string> {
+    const { SvgContext, writeWords } = await import('./svg');
+    const written = new SvgContext();
+    this.paintWithWords(written as unknown as CanvasRenderingContext2D, frame, marks, versions, writeWords);
+    return written.document(frame.stage.width, frame.stage.height, title, this.palette.font);
+  }
+
+  /** The same as pixels, twice as many as the screen has at least. */
+  async png(frame: Frame, marks: Marks, versions: Versions): Promise<Blob | null> {
+    const { writeWords } = await import('./svg');
+    const ratio = Math.max(2, window.devicePixelRatio || 1);
+    const canvas = document.createElement('canvas');
+    canvas.width = Math.round(frame.stage.width * ratio);
+    canvas.height = Math.round(frame.stage.height * ratio);
+    const ctx = canvas.getContext('2d');
+    if (!ctx) return null;
+    ctx.scale(ratio, ratio);
+    this.paintWithWords(ctx, frame, marks, versions, writeWords);
+    return new Promise((done) => canvas.toBlob(done));
+  }
+
+  private paintWithWords(ctx: CanvasRenderingContext2D, frame: Frame, marks: Marks, versions: Versions, write: typeof WriteWords): void {
+    const { palette } = this;
+    const { standing, texts } = this.plan.labels(frame, marks, versions.marks);
+    const days = daysOf(frame);
+    const stems = frame.mode === 'stems' ? this.stems.of(frame, versions.scene) : null;
+    paint(ctx, { frame, marks, palette, labels: standing, days: days.standing, stems });
+    const measure = (text: string, font: string): number => {
+      this.ctx.font = font;
+      return this.ctx.measureText(text).width;
+    };
+    const names = namesOf(frame, marks, stems, (text) => measure(text, `650 ${frame.stage.phone ? 14 : 13}px ${palette.font}`));
+    write(ctx, { labels: texts, days: days.texts, names }, frame, palette, measure);
   }
 
   /** Shows a frame; returns the labels that stand in it, for the hit test. */

@@ -13,6 +13,8 @@ export interface CameraOwner {
   /** Zoom widens across as well (tree drawing), or only rows. */
   zoomsAcross(): boolean;
   moved(camera: Camera, gesture: boolean): void;
+  /** A hand holds a state: the camera stands still. */
+  holdsState(): boolean;
   /** Whether a place belongs to the strip, which has its own drag. */
   onStrip(x: number): boolean;
   stripDrag(phase: 'start' | 'drag' | 'end', y: number): void;
@@ -36,7 +38,7 @@ export class CameraControl {
       .filter((event: MouseEvent | TouchEvent) => this.accepts(event))
       .constrain((transform) => this.constrain(transform))
       .on('zoom', (event: D3ZoomEvent<HTMLCanvasElement, unknown>) => {
-        if (event.sourceEvent) owner.moved(toCamera(event.transform), true);
+        if (event.sourceEvent && !owner.holdsState()) owner.moved(toCamera(event.transform), true);
       });
     const strip = drag<HTMLCanvasElement, unknown>()
       .filter((event: MouseEvent | TouchEvent) => !('button' in event && event.button) && owner.onStrip(this.xOf(event)))
@@ -69,6 +71,7 @@ export class CameraControl {
 
   private constrain(transform: ZoomTransform): ZoomTransform {
     const before = this.owner.camera();
+    if (this.owner.holdsState()) return toTransform(before);
     const camera = toCamera(transform);
     // Wheel and pinch zoom in rows: lanes stay where they are across.
     if (!this.owner.zoomsAcross() && Math.abs(camera.unit - before.unit) > 1e-9) camera.left = before.left;

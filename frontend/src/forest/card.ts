@@ -68,6 +68,7 @@ export class HoverCard {
   hide(): void {
     this.shown = -1;
     this.element.hidden = true;
+    for (const part of [this.crumb, this.title, this.body, this.facts]) part.replaceChildren();
   }
 
   private chips(words: string[], list: number): void {

@@ -153,6 +153,26 @@ export function paintDottedEdges(ctx: Ctx, frame: Frame, marks: Marks, palette: 
     if (before !== undefined) paintLink(ctx, frame, before, index, palette.ink2, 0.7);
   }
   ctx.restore();
+  paintGhost(ctx, frame, marks, palette);
+}
+
+/** Paints the edge that a lifted state would have: from the place pointed at, or from the hand that carries it. */
+function paintGhost(ctx: Ctx, frame: Frame, marks: Marks, palette: Palette): void {
+  const { lifted, aim, hand } = marks;
+  if (lifted < 0 || (aim < 0 && !hand)) return;
+  const { xs, ys, radius } = frame;
+  const [x0, y0] = aim >= 0 ? [xs[aim], ys[aim]] : [hand!.x, hand!.y];
+  const [x1, y1] = [xs[lifted], ys[lifted]];
+  ctx.save();
+  ctx.strokeStyle = palette.moss;
+  ctx.lineWidth = 2;
+  ctx.setLineDash([5, 4]);
+  ctx.globalAlpha = aim >= 0 ? 1 : 0.6;
+  ctx.beginPath();
+  ctx.moveTo(x0, y0);
+  ctx.bezierCurveTo(x0, y0 + (y1 - y0) * 0.6, x1, y0 + (y1 - y0) * 0.4, x1, y1 - radius);
+  ctx.stroke();
+  ctx.restore();
 }
 
 /** A dotted curve that doesn't follow the lanes: it is a relation, not a branch. */

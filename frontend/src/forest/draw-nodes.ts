@@ -13,13 +13,20 @@ const TAU = Math.PI * 2;
 const leafPaths: Path2D[] = [];
 const leafPath = (leaf: number): Path2D => (leafPaths[leaf] ??= new Path2D(LEAVES[leaf].path));
 
+/** A context that writes what it paints. */
+interface WritesPaths {
+  fillPath(path: string): void;
+}
+
 /** Paints a leaf of `size` px centred on a point. */
 export function paintLeaf(ctx: Ctx, leaf: number, x: number, y: number, size: number, colour: string): void {
   ctx.save();
   ctx.translate(x - size / 2, y - size / 2);
   ctx.scale(size / 24, size / 24);
   ctx.fillStyle = colour;
-  ctx.fill(leafPath(leaf));
+  // An SVG is written with the leaf's own words; a canvas keeps its path.
+  if (ctx instanceof CanvasRenderingContext2D) ctx.fill(leafPath(leaf));
+  else (ctx as WritesPaths).fillPath(LEAVES[leaf].path);
   ctx.restore();
 }
 
@@ -183,7 +190,10 @@ function paintRings(ctx: Ctx, frame: Frame, marks: Marks, palette: Palette, stat
   if (plain && row.moved_from !== null) ring(ctx, x, y, reach + 3, 1.4, palette.ink, [3, 2.4]);
   if (marks.active === index) ring(ctx, x, y, reach + 3, 1.5, colour);
   if (marks.selected === index) ring(ctx, x, y, reach + 5, 1.6, palette.ink);
-  if (marks.focused === index) {
+  if (marks.lifted === index) ring(ctx, x, y, reach + 5, 2, palette.moss, [4, 3]);
+  if (marks.aim === index) ring(ctx, x, y, reach + 7, 2.4, palette.moss);
+  else if (marks.targets?.has(index) && plain) ring(ctx, x, y, reach + 3, 1.2, palette.moss);
+  if (marks.focused === index && marks.aim !== index) {
     ring(ctx, x, y, reach + (marks.selected === index ? 10 : 5), 2, palette.moss);
   }
 }

@@ -46,6 +46,8 @@ class Pool<Key> {
       if (keys.has(key)) continue;
       this.used.delete(key);
       element.hidden = true;
+      // What was deleted must not stay in the document either, seen or not.
+      for (const leaf of element.querySelectorAll(':not(:has(*))')) leaf.textContent = '';
       this.spare.push(element);
     }
     for (const item of items) {

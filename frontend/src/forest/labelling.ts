@@ -57,7 +57,7 @@ function wishes(frame: Frame, marks: Marks): Wish[] {
 function textOf(frame: Frame, state: Placed, marks: Marks, y: number): LabelText {
   const { index, row } = state;
   const station = state.parent < 0 && !state.growing;
-  const chosen = marks.selected === index || state.growing;
+  const chosen = marks.selected === index || state.growing || marks.aim === index;
   const lit = marks.onPath.has(index) || marks.glows.has(index);
   const second = frame.mode === 'near' && !state.growing ? [whenWords(row.time), ...row.entities.slice(0, 4)].filter(Boolean).join(' · ') : '';
   return {

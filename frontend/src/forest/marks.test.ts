@@ -6,7 +6,7 @@ import { rankOf, tagOf } from './words';
 
 const rows = [state(1, null), state(2, 1, { pending: true }), state(3, 2, { list: 12 }), state(4, 3, { replaced: true, unsure: true })];
 const scene = layoutForest(rows, []);
-const wanted: Wanted = { active: null, selected: null, focused: null, localized: null, found: null, asOf: null };
+const wanted: Wanted = { active: null, selected: null, focused: null, localized: null, found: null, asOf: null, picking: null, aim: null };
 const marked = (more: Partial<Wanted>) => marksOf(scene, { ...wanted, ...more }, noMarks());
 
 describe('marks', () => {
@@ -25,6 +25,15 @@ describe('marks', () => {
   it('dims what isn’t a hit, and what comes after “as of”', () => {
     expect(scene.states.map((s) => isFaint(marked({ found: new Set([2]) }), scene, s.index))).toEqual([true, false, true, true]);
     expect(scene.states.map((s) => isFaint(marked({ asOf: 2 }), scene, s.index))).toEqual([false, false, true, true]);
+  });
+
+  it('lights where a state may go, and only there takes aim', () => {
+    const picking = { state: 4, targets: new Set([1, 2]) };
+    const marks = marked({ picking, aim: 2, asOf: 1 });
+    expect(scene.states.map((s) => isFaint(marks, scene, s.index))).toEqual([false, false, true, false]);
+    expect([marks.lifted, marks.aim]).toEqual([3, 1]);
+    expect(marked({ picking, aim: 3 }).aim).toBe(-1);
+    expect(marked({ aim: 2 }).aim).toBe(-1);
   });
 
   it('says the word that matters most', () => {

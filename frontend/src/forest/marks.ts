@@ -29,6 +29,14 @@ export interface Marks {
   asOf: number | null;
   /** States that grow: how far their edge is drawn and their disc is set. */
   growth: Map<number, { edge: number; disc: number }>;
+  /** The state a place is looked for, or −1. */
+  lifted: number;
+  /** Where it may go; null when nothing is looked for. */
+  targets: Set<number> | null;
+  /** The place that is pointed at now, or −1. */
+  aim: number;
+  /** Where the hand is that carries it, in CSS px. */
+  hand: { x: number; y: number } | null;
 }
 
 /** No marks at all. */
@@ -46,15 +54,20 @@ export function noMarks(): Marks {
     hits: null,
     asOf: null,
     growth: new Map(),
+    lifted: -1,
+    targets: null,
+    aim: -1,
+    hand: null,
   };
 }
 
 /** Strength of a state that is filtered out or later than the "as of" turn. */
 export const FAINT = 0.15;
 
-/** Whether a state is filtered out, or comes after the "as of" turn. */
+/** Whether a state is filtered out, comes after the "as of" turn, or can't be the place that is looked for. */
 export function isFaint(marks: Marks, scene: Scene, index: number): boolean {
   const { row, growing } = scene.states[index];
+  if (marks.targets !== null) return index !== marks.lifted && !marks.targets.has(index);
   if (marks.asOf !== null && row.position > marks.asOf) return true;
   return marks.hits !== null && !growing && !marks.hits.has(index);
 }
@@ -67,6 +80,10 @@ export interface Wanted {
   localized: Localized | null;
   found: ReadonlySet<number> | null;
   asOf: number | null;
+  /** A place is looked for: for which state, and where it may go. */
+  picking: { state: number | null; targets: ReadonlySet<number> } | null;
+  /** The place pointed at. */
+  aim: number | null;
 }
 
 /** Candidates shown: at most five, each of at least one percent. */
@@ -97,5 +114,9 @@ export function marksOf(scene: Scene, wanted: Wanted, before: Marks): Marks {
     hits: wanted.found ? new Set([...wanted.found].map(indexOf)) : null,
     asOf: wanted.asOf,
     growth: new Map([...before.growth].filter(([index]) => index < scene.states.length)),
+    lifted: indexOf(wanted.picking?.state ?? null),
+    targets: wanted.picking ? new Set([...wanted.picking.targets].map(indexOf)) : null,
+    aim: wanted.picking && wanted.aim !== null && wanted.picking.targets.has(wanted.aim) ? indexOf(wanted.aim) : -1,
+    hand: wanted.picking ? before.hand : null,
   };
 }

@@ -22,6 +22,16 @@ export class HitTest {
     if (!frame || x >= frame.strip.x - 4) return -1;
     const node = this.index(frame).find(x, y, reach);
     if (node !== undefined) return node;
+    return this.inRow(x, y, frame);
+  }
+
+  /** Index of the node itself at a place, or −1. */
+  nodeAt(x: number, y: number, reach: number): number {
+    const { frame } = this;
+    return !frame || x >= frame.strip.x - 4 ? -1 : this.index(frame).find(x, y, reach) ?? -1;
+  }
+
+  private inRow(x: number, y: number, frame: Frame): number {
     if (frame.mode === 'tree' || frame.mode === 'stems') return -1;
     if (x >= frame.label - 10) {
       const label = this.labels.find((l) => Math.abs(l.y - y) <= 8.5);
@@ -53,6 +63,8 @@ export interface PointerOwner {
   rest(index: number): void;
   click(index: number): void;
   doubleClick(index: number): void;
+  /** What can be done with it is asked for, at a place of the page. */
+  menu(index: number, x: number, y: number): void;
 }
 
 /** Rest before a hover card, and press before it on a touch screen. */
@@ -99,6 +111,14 @@ export function listenToPointer(canvas: HTMLCanvasElement, owner: PointerOwner):
     clearTimeout(timer);
     // A long press showed the card; lifting the finger doesn't choose as well.
     if (!pressed) owner.click(find(event, (event as PointerEvent).pointerType === 'touch' ? 24 : 14));
+  });
+  on('contextmenu', (event) => {
+    const index = find(event, 14);
+    if (index < 0) return;
+    event.preventDefault();
+    move(-1, 0);
+    // A finger that presses long asks for the card, and can carry the state away.
+    if ((event as PointerEvent).pointerType !== 'touch') owner.menu(index, event.clientX, event.clientY);
   });
   on('dblclick', (event) => owner.doubleClick(find(event, 14)));
   on('wheel', () => move(-1, 0));

@@ -7,6 +7,7 @@ import { Eye } from './eye';
 import { frameOf, type Frame } from './frame';
 import { Grove } from './grove';
 import { nextFocus } from './keys';
+import { listenToLifting } from './lifting';
 import { GROWING, layoutForest, type Scene } from './layout';
 import { marksOf, noMarks, type Marks, type Wanted } from './marks';
 import { DURATION, Motion } from './motion';
@@ -27,7 +28,18 @@ export interface ForestCallbacks {
   zoomChanged?(camera: Camera): void;
   /** The "now" handle was dragged to a position; null is now. */
   asOf?(position: number | null): void;
+  /** What can be done with a state is asked for, at a place of the page. */
+  menu?(id: number, x: number, y: number): void;
+  /** A hand takes a state from its place; where it may go, or null when it stays. */
+  lift?(id: number): ReadonlySet<number> | null;
+  /** It was let go over another one, or over something of the page. */
+  drop?(id: number, over: number | null, at: { x: number; y: number }): void;
+  /** No hand carries one any more. Told before a drop is. */
+  putBack?(): void;
 }
+
+/** A hand this near to an edge scrolls. */
+const EDGE = 36;
 
 /** Whether a path goes on from another one. */
 const startsWith = (path: readonly number[], start: readonly number[]): boolean => start.length > 0 && start.every((id, i) => path[i] === id);
@@ -44,7 +56,10 @@ export class ForestView {
   private readonly control: CameraControl;
   private readonly cleanups: (() => void)[] = [];
 
-  private readonly wanted: Wanted = { active: null, selected: null, focused: null, localized: null, found: null, asOf: null };
+  private readonly wanted: Wanted = { active: null, selected: null, focused: null, localized: null, found: null, asOf: null, picking: null, aim: null };
+  /** The state a hand holds, by index, and where the hand is. */
+  private held = -1;
+  private carried: { id: number; x: number; y: number } | null = null;
 
   private readonly sight: { scene: Scene; stage: Stage; drawing: Drawing; frame: Frame | null } = {
     scene: layoutForest([], []),
@@ -68,6 +83,7 @@ export class ForestView {
       range: () => this.eye.range(),
       zoomsAcross: () => this.sight.drawing === 'tree',
       moved: (camera) => this.eye.byHand(camera),
+      holdsState: () => this.held >= 0,
       onStrip: (x) => this.sight.frame !== null && this.sight.frame.stripShown && this.sight.scene.states.length > 0 && x >= this.sight.frame.strip.x - 4,
       stripDrag: (phase, y) => this.dragStrip(phase, y),
     });
@@ -83,6 +99,26 @@ export class ForestView {
           this.centerOn(state.row.id);
           this.callbacks.center?.(state.row.id);
         },
+        menu: (index, x, y) => {
+          const state = this.sight.scene.states[index];
+          if (state && !state.growing && !this.isHidden(state.row.id)) this.callbacks.menu?.(state.row.id, x, y);
+        },
+      }),
+      listenToLifting(this.board.canvas, {
+        node: (x, y, reach) => (this.sight.frame?.mode === 'stems' ? -1 : this.hits.nodeAt(x, y, reach)),
+        isHandle: (index) => index === this.marks.selected,
+        canLift: (index) => {
+          const state = this.sight.scene.states[index];
+          return this.callbacks.lift !== undefined && this.wanted.picking === null && state !== undefined && !state.growing && !this.isHidden(state.row.id);
+        },
+        held: (index) => {
+          this.held = index;
+          this.board.canvas.classList.toggle('held', index >= 0);
+        },
+        lift: (index) => this.lift(index),
+        carry: (x, y) => this.carry(x, y),
+        drop: (event) => this.drop(event),
+        cancel: () => this.putDown(),
       }),
     );
     this.listen();
@@ -191,6 +227,14 @@ export class ForestView {
     this.remark();
   }
 
+  /** A place is looked for: what can be one is lit, the rest dimmed; null ends it. */
+  setPicking(picking: Wanted['picking']): void {
+    this.wanted.picking = picking;
+    this.wanted.aim = null;
+    if (picking?.state != null) this.reveal(picking.state);
+    else this.remark();
+  }
+
   // ---- the drawing and its camera ---------------------------------------------------------------------------------
 
   /** Lanes by time, or tidy trees side by side. */
@@ -220,6 +264,12 @@ export class ForestView {
     if (this.isHidden(id)) this.unfold(id);
     const index = this.sight.scene.byId.get(id);
     if (index !== undefined) this.eye.centre(index);
+  }
+
+  /** Brings a state into view when it isn't. */
+  show(id: number): void {
+    const index = this.sight.scene.byId.get(id);
+    if (index !== undefined && this.sight.frame && !this.eye.shows(index)) this.eye.centre(index);
   }
 
   /** Brings a whole tree into view. */
@@ -268,15 +318,28 @@ export class ForestView {
       this.callbacks.select(this.wanted.focused);
       return true;
     }
+    if ((event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) && from !== null) {
+      const place = this.placeOf(from);
+      const box = this.container.getBoundingClientRect();
+      if (place) this.callbacks.menu?.(from, box.left + clamp(place.x + 12, 8, box.width - 8), box.top + clamp(place.y, 8, box.height - 8));
+      return place !== null;
+    }
     const next = nextFocus(this.sight.scene, current ?? -1, event.key);
     if (next === null) return false;
     this.focusOn(this.sight.scene.states[next].row.id);
     return true;
   }
 
-  /** A picture of what is in view. */
-  toBlob(): Promise<Blob | null> {
-    return new Promise((done) => this.board.canvas.toBlob(done));
+  /** What is in view as SVG; the strip is left out. */
+  toSvg(title: string): Promise<string> {
+    const frame = this.currentFrame();
+    return frame ? this.board.svg(frame, this.marks, this.versions, title) : Promise.resolve('');
+  }
+
+  /** The same as pixels. */
+  toPng(): Promise<Blob | null> {
+    const frame = this.currentFrame();
+    return frame ? this.board.png(frame, this.marks, this.versions) : Promise.resolve(null);
   }
 
   /** Gives everything back. */
@@ -376,8 +439,66 @@ export class ForestView {
 
   // ---- inside: hands and keys -------------------------------------------------------------------------------------
 
+  private lift(index: number): void {
+    const { row } = this.sight.scene.states[index];
+    const targets = this.callbacks.lift?.(row.id) ?? null;
+    this.hoverOver(-1);
+    if (!targets) return;
+    this.carried = { id: row.id, x: 0, y: 0 };
+    this.board.canvas.classList.add('carrying');
+    this.setPicking({ state: row.id, targets });
+  }
+
+  private carry(x: number, y: number): void {
+    if (!this.carried) return;
+    const scrolls = this.carried.x === 0 && this.carried.y === 0;
+    Object.assign(this.carried, { x, y });
+    this.aimAt(x, y);
+    if (scrolls) requestAnimationFrame(this.scrollAlong);
+  }
+
+  private aimAt(x: number, y: number): void {
+    const index = this.hits.at(x, y, 24);
+    this.wanted.aim = index < 0 ? null : this.sight.scene.states[index].row.id;
+    this.remark();
+    this.marks.hand = { x, y };
+  }
+
+  /** A state carried to the upper or lower edge takes the drawing along. */
+  private readonly scrollAlong = (): void => {
+    const { carried } = this;
+    if (!carried) return;
+    const { height } = this.sight.stage;
+    const past = carried.y < EDGE ? carried.y - EDGE : carried.y > height - EDGE ? carried.y - height + EDGE : 0;
+    if (past) {
+      this.eye.byHand({ ...this.eye.camera, top: this.eye.camera.top + clamp(past, -EDGE, EDGE) / 4 / this.eye.camera.unit });
+      this.draw();
+      this.aimAt(carried.x, carried.y);
+    }
+    requestAnimationFrame(this.scrollAlong);
+  };
+
+  private drop(event: PointerEvent): void {
+    const { carried } = this;
+    const { aim, picking } = this.wanted;
+    const over = aim !== null && picking?.targets.has(aim) ? aim : null;
+    this.putDown();
+    if (carried) this.callbacks.drop?.(carried.id, over, { x: event.clientX, y: event.clientY });
+  }
+
+  private putDown(): void {
+    this.carried = null;
+    this.board.canvas.classList.remove('carrying');
+    this.setPicking(null);
+    this.callbacks.putBack?.();
+  }
+
   private hoverOver(index: number): void {
     this.board.canvas.classList.toggle('over', index >= 0);
+    if (this.wanted.picking && !this.carried) {
+      this.wanted.aim = this.sight.scene.states[index]?.row.id ?? null;
+      this.remark();
+    }
     if (index < 0 && !this.card.element.hidden) {
       this.card.hide();
       void this.callbacks.hover?.(null);
@@ -405,6 +526,7 @@ export class ForestView {
 
   private focusOn(id: number): void {
     this.wanted.focused = id;
+    if (this.wanted.picking) this.wanted.aim = id;
     this.reveal(id);
     const index = this.sight.scene.byId.get(id);
     if (index !== undefined && !this.eye.shows(index)) this.centerOn(id);

@@ -62,7 +62,7 @@ export function tagOf(state: Placed, marks: Marks): Tag | null {
 /** How much a state's label must be seen: smaller is more, null is only where there is room. */
 export function rankOf(state: Placed, marks: Marks): number | null {
   const { row, index } = state;
-  if (state.growing) return 0;
+  if (state.growing || marks.aim === index || marks.lifted === index) return 0;
   if (state.parent < 0) return 1;
   if (marks.selected === index || marks.focused === index) return 2;
   if (marks.glows.has(index) || marks.active === index) return 3;

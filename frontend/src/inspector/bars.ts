@@ -14,6 +14,31 @@ export interface Part {
   colour: number;
 }
 
+/** How score parts become pixels. */
+export interface Scale {
+  perUnit: number;
+  zero: number;
+  close: boolean;
+}
+
+const PER_UNIT = 46;
+const PER_UNIT_CLOSE = 62;
+/** Bars wider than this leave room for the scores in numbers. */
+const CLOSE_UP = 420;
+
+/** Pixels per unit of score and where zero is, so that the widest bar fits. */
+export function scaleOf(candidates: readonly { parts: Record<string, number> }[], room: number): Scale {
+  const sums = candidates.map((candidate) => {
+    const values = Object.values(candidate.parts);
+    return { up: values.filter((v) => v > 0).reduce((a, b) => a + b, 0), down: -values.filter((v) => v < 0).reduce((a, b) => a + b, 0) };
+  });
+  const up = Math.max(0.1, ...sums.map((sum) => sum.up));
+  const down = Math.max(0, ...sums.map((sum) => sum.down));
+  const close = room > CLOSE_UP;
+  const perUnit = Math.min(close ? PER_UNIT_CLOSE : PER_UNIT, room / (up + down));
+  return { perUnit, zero: down * perUnit, close };
+}
+
 /** Parts of a score side by side, positive ones to the right of zero, negative ones hatched to its left. */
 export function scoreBar(parts: Part[], perUnit: number, zero: number): TemplateResult {
   let right = zero;

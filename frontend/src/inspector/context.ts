@@ -3,7 +3,7 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import type { Actions } from '../actions';
 import { icon } from '../icons';
-import { count } from '../shell/time';
+import { count, percent } from '../shell/time';
 import type { AppState } from '../state';
 import type { Context, ContextItem } from '../types';
 import { rowBar, shareBar, type Part } from './bars';
@@ -48,16 +48,16 @@ const itemView = (item: ContextItem, state: AppState, actions: Actions): Templat
   <div class="item-meta">${item.status && STATUS[item.status] ? html`<span class="tag">${STATUS[item.status]}</span>` : nothing}
     ${item.sources.slice(0, 3).map((id) => source(id, state, actions))}<span class="number">${item.tokens.toLocaleString('en')}</span></div></li>`;
 
-function rowView(row: Row, largest: number, state: AppState, actions: Actions): TemplateResult {
+function rowView(row: Row, largest: number, budget: number, state: AppState, actions: Actions): TemplateResult {
   const open = state.openBlocks.has(row.label);
   const inner = html`<span class="ctx-name">${row.label}</span><span class="ctx-bar">${rowBar(row.value, largest, row.colour)}</span>
-    <span class="number">${row.value.toLocaleString('en')}</span>`;
+    <span class="number" title=${`${percent(row.value / (budget || 1))} of the budget`}>${row.value.toLocaleString('en')}</span>`;
   return html`<li>${row.items.length
     ? html`<button type="button" class="ctx-row" aria-expanded=${open} data-testid="block" data-block=${row.name} @click=${() => actions.toggleBlock(row.label)}>${inner}
         <span class="twist ${open ? 'open' : ''}">${icon('chevron', 13)}</span></button>`
     : html`<div class="ctx-row" data-testid="block" data-block=${row.name}>${inner}<span></span></div>`}
     ${open
-      ? html`<div class="ctx-items">${row.note ? html`<p class="second">${row.note}</p>` : nothing}<ul>${row.items.map((item) => itemView(item, state, actions))}</ul></div>`
+      ? html`<div class="ctx-items"><p class="second">${row.note ? `${row.note}. ` : ''}${percent(row.value / (budget || 1))} of the budget.</p><ul>${row.items.map((item) => itemView(item, state, actions))}</ul></div>`
       : nothing}</li>`;
 }
 
@@ -73,7 +73,7 @@ function cutWords(context: Context): string[] {
 
 /** The budget is for evidence; instructions and the question are counted beside it. */
 function budgetWords(context: Context): string {
-  const used = `${context.tokens.toLocaleString('en')} of ${context.budget.toLocaleString('en')} tokens`;
+  const used = `${context.tokens.toLocaleString('en')} of ${context.budget.toLocaleString('en')} tokens, ${percent(context.budget ? context.tokens / context.budget : 0)}`;
   const evidence = context.blocks.reduce((sum, block) => sum + block.tokens, 0);
   const beside = context.instructions_tokens + context.input_tokens;
   return beside > 0 && context.tokens < evidence + beside ? `${used}, ${beside.toLocaleString('en')} beside them` : used;
@@ -86,7 +86,7 @@ export function contextView(context: Context, state: AppState, actions: Actions)
     <div class="block-head"><h3 id="saw">What the model saw</h3>
       <span class="second">${budgetWords(context)}</span></div>
     ${shareBar(rows, rows.map((row) => `${row.label} ${row.value}`).join(', '))}
-    <ul class="ctx">${rows.map((row) => rowView(row, largest, state, actions))}</ul>
+    <ul class="ctx">${rows.map((row) => rowView(row, largest, context.budget, state, actions))}</ul>
     ${cutWords(context).map((words) => html`<p class="second cut">${words}</p>`)}
   </section>`;
 }

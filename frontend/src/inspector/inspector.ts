@@ -4,13 +4,18 @@ import { html, nothing, type TemplateResult } from 'lit-html';
 import type { Actions } from '../actions';
 import { icon } from '../icons';
 import { menu } from '../shell/menu';
+import { laterTurn } from '../correcting/correcting';
+import { late } from '../shell/late';
 import { shownTurn, type AppState, type Tab } from '../state';
+import type { StateDetail, Trace } from '../types';
 import { hatch } from './bars';
 import { evidenceView } from './evidence';
-import { healthView } from './health';
 import { whatIsMissing } from './missing';
+import { footOfValue } from './slot';
 import { stateView } from './state';
 import { liveTrace, traceView } from './trace';
+
+const health = late(() => import('./health'));
 
 const TABS: [Tab, string][] = [['why', 'Why here'], ['state', 'State'], ['evidence', 'Evidence'], ['health', 'Health']];
 /** Side padding of the panel and the column of leaves, which the bars don't have. */
@@ -40,15 +45,45 @@ function why(state: AppState, room: number, actions: Actions): TemplateResult {
   return turn || state.trace.status === 'loading' ? html`` : html`<p class="empty">Every turn finds its place by itself. Here it says why it went there.</p>`;
 }
 
+const button = (name: string, label: string, testid: string, run: () => void): TemplateResult =>
+  html`<button type="button" class="button" data-testid=${testid} @click=${run}>${icon(name, 16)}${label}</button>`;
+
+/** What can be done with the turn whose trace is shown. */
+function footOfTrace(trace: Trace, state: AppState, actions: Actions): TemplateResult | typeof nothing {
+  const row = [...state.states.values()].find((one) => one.turn === trace.turn);
+  const messages = (trace.context?.messages?.length ?? 0) > 0;
+  if (!row && !messages) return nothing;
+  return html`<footer class="inspector-foot">
+    ${row ? button('move', 'Move this turn', 'move-turn', () => actions.correct.choosePlace(row.id)) : nothing}
+    ${row && row.position > 1 && trace.decision ? button('scales', 'Why not another?', 'why-not', () => actions.correct.chooseOther(trace.turn)) : nothing}
+    ${messages
+      ? html`<button type="button" class="button ${row ? 'tight' : ''}" data-testid="exact-messages" aria-label="Exact messages" title="Exact messages"
+          @click=${() => actions.dialog('messages')}>${icon('copy', 16)}<span class="tight-word">Exact messages</span></button>`
+      : nothing}</footer>`;
+}
+
+function footOfState({ id }: StateDetail, state: AppState, actions: Actions): TemplateResult | typeof nothing {
+  const row = state.states.get(id);
+  if (!row) return nothing;
+  const other = laterTurn(state, row);
+  return html`<footer class="inspector-foot">
+    ${button('pin', 'Continue here', 'continue-here', () => actions.place({ kind: 'state', state: id }))}
+    ${button('move', 'Move to…', 'move-state', () => actions.correct.choosePlace(id))}
+    ${menu({
+      name: 'state-more', open: state.menu, toggle: actions.menu, label: 'More to do with this turn', class: 'button square', face: icon('more', 16), up: true, right: true,
+      groups: [{ items: [
+        { label: 'Show in forest', leading: icon('target', 15), run: () => { actions.select(id, { center: true }); actions.phoneTab('forest'); } },
+        ...(row.parent === null ? [] : [{ label: 'Make it a topic of its own…', leading: icon('plus', 15), run: () => actions.correct.plan(id, null) }]),
+        ...(other === null ? [] : [{ label: 'Why did a later turn not go here?', leading: icon('scales', 15), run: () => actions.correct.compare(other, id) }]),
+        { label: 'Look again at later turns…', leading: icon('retry', 15), run: () => actions.correct.lookAgain(row.position) },
+      ] }, { items: [{ label: 'Delete…', leading: icon('trash', 15), clay: true, run: () => actions.forget.open({ kind: 'state', id, text: row.label }) }] }],
+    })}</footer>`;
+}
+
 function foot(state: AppState, actions: Actions): TemplateResult | typeof nothing {
-  if (state.tab === 'why' && state.trace.status === 'here' && state.trace.value.context?.messages?.length) {
-    return html`<footer class="inspector-foot"><button type="button" class="button" data-testid="exact-messages" @click=${() => actions.dialog('messages')}>${icon('copy', 16)}Exact messages</button></footer>`;
-  }
-  if (state.tab === 'state' && state.detail.status === 'here') {
-    const { id } = state.detail.value;
-    return html`<footer class="inspector-foot"><button type="button" class="button" data-testid="continue-here" @click=${() => actions.place({ kind: 'state', state: id })}>${icon('pin', 16)}Continue here</button>
-      <button type="button" class="button" @click=${() => actions.select(id, { center: true })}>${icon('target', 16)}Show in forest</button></footer>`;
-  }
+  if (state.tab === 'why' && state.trace.status === 'here') return footOfTrace(state.trace.value, state, actions);
+  if (state.tab === 'state' && state.detail.status === 'here') return footOfState(state.detail.value, state, actions);
+  if (state.tab === 'evidence' && state.slot) return footOfValue(state, actions);
   return nothing;
 }
 
@@ -64,7 +99,7 @@ export function inspector(state: AppState, width: number, actions: Actions): Tem
     why: () => why(state, width - NOT_BAR, actions),
     state: () => stateView(state, actions),
     evidence: () => evidenceView(state, actions),
-    health: () => healthView(state),
+    health: () => health(actions)?.healthView(state, actions) ?? html``,
   };
   return html`<header class="panel-head inspector-head">
       <div class="tabs" role="tablist" aria-label="Details" @keydown=${(event: KeyboardEvent) => onTabKey(event, state, actions)}>

@@ -3,9 +3,9 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import type { Actions } from '../actions';
 import { prose } from '../chat/chat';
-import { longTime } from '../shell/time';
+import { longTime, shortTime } from '../shell/time';
 import { shownState, type AppState } from '../state';
-import type { Item, StateDetail } from '../types';
+import type { Item, MoveRecord, StateDetail } from '../types';
 import { crumbOf } from './evidence';
 import { whatIsMissing } from './missing';
 
@@ -20,6 +20,20 @@ const items = (title: string, list: Item[], actions: Actions): TemplateResult | 
 
 const summary = (title: string, text: string): TemplateResult | typeof nothing =>
   text ? html`<section class="block"><h3>${title}</h3><p class="summary" dir="auto">${text}</p></section>` : nothing;
+
+const named = (place: MoveRecord['from']): TemplateResult | string => (place ? html`“<bdi>${place.label}</bdi>”` : 'a topic of its own');
+
+/** Where it was before, newest first, and the way back. */
+function movesView(state: AppState, actions: Actions): TemplateResult | typeof nothing {
+  const loaded = state.correcting.moves;
+  if (loaded.status !== 'here' || !loaded.value.length) return nothing;
+  const zone = state.forest?.time_zone ?? 'UTC';
+  return html`<section class="block"><h3>Moves</h3><ul class="moves" data-testid="moves">${loaded.value.map((one) => html`<li class=${one.undone ? 'undone' : ''}>
+    <p>From ${named(one.from)} to ${named(one.to)}</p>
+    <div class="item-meta"><span>by ${one.by ?? 'someone'}, ${shortTime(one.at, zone)}</span>${one.undone
+      ? html`<span class="tag">undone</span>`
+      : one.change === null ? nothing : html`<button type="button" class="text-link" data-testid="undo-move" @click=${() => actions.correct.undo(one.change as number)}>Undo</button>`}</div></li>`)}</ul></section>`;
+}
 
 export function stateView(state: AppState, actions: Actions): TemplateResult {
   if (shownState(state) === null) return html`<p class="empty">Choose a turn in the forest to see what was said there and what was kept of it.</p>`;
@@ -37,6 +51,7 @@ export function stateView(state: AppState, actions: Actions): TemplateResult {
     ${summary('This turn in short', detail.node_summary)}
     ${summary('The path up to here', detail.path_summary)}
     ${detail.entities.length ? html`<section class="block"><h3>Names in it</h3><div class="tags">${detail.entities.map((name) => html`<span class="tag">${name}</span>`)}</div></section>` : nothing}
+    ${movesView(state, actions)}
     ${detail.used_by.length
       ? html`<section class="block"><h3>Answers that used it</h3><ul class="used">${detail.used_by.map((use) => html`<li>
           <button type="button" class="text-row" @click=${() => actions.select(use.state, { center: true })}><span dir="auto">${use.label}</span>

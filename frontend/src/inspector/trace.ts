@@ -5,16 +5,14 @@ import type { Actions } from '../actions';
 import type { ChatTurn } from '../chat/turns';
 import { icon } from '../icons';
 import { leafOf } from '../shell/leaf';
-import { count, duration, longTime, percent } from '../shell/time';
+import { count, duration, figure, longTime, percent } from '../shell/time';
 import { placeWords, type AppState } from '../state';
 import type { Trace, TraceCandidate, TraceDecision } from '../types';
-import { chance, scoreBar } from './bars';
+import { chance, scaleOf, scoreBar, SURE, type Scale } from './bars';
+import { compareView } from './compare';
 import { contextView } from './context';
+import { costsView } from './costs';
 
-const PER_UNIT = 46;
-const PER_UNIT_CLOSE = 62;
-/** Bars wider than this leave room for the scores in numbers. */
-const CLOSE_UP = 420;
 const MOST_SHOWN = 5;
 const CHANNELS: Record<string, string> = { semantic: 'meaning', keyword: 'words', entity: 'names', topic: 'topic', temporal: 'time', recency: 'recency' };
 
@@ -33,13 +31,6 @@ export function liveTrace(turn: ChatTurn, state: AppState): Trace | null {
   };
 }
 
-/** How score parts become pixels. */
-interface Scale {
-  perUnit: number;
-  zero: number;
-  close: boolean;
-}
-
 const ordinal = (n: number): string => {
   const tens = n % 100;
   return `${n}${tens > 10 && tens < 14 ? 'th' : ({ 1: 'st', 2: 'nd', 3: 'rd' } as Record<number, string>)[n % 10] ?? 'th'}`;
@@ -52,11 +43,35 @@ function ranks(candidate: TraceCandidate, close: boolean): TemplateResult {
     : html`<span>no path to compare</span>`}${close ? html`<span class="score-sum">score ${candidate.score.toFixed(1)}</span>` : nothing}</div>`;
 }
 
-function candidateView(candidate: TraceCandidate, index: number, decision: TraceDecision, scale: Scale, state: AppState, actions: Actions): TemplateResult {
+/** Every channel that looked for it with its rank and score, and every part of the score, in numbers. */
+function numbers(candidate: TraceCandidate, decision: TraceDecision): TemplateResult {
+  const channels = Object.entries(candidate.channels);
+  return html`<div class="in-numbers">
+    ${channels.length
+      ? html`<table class="numbers"><thead><tr><th scope="col">Found by</th><th scope="col">Rank</th><th scope="col">Score</th></tr></thead>
+        <tbody>${channels.map(([name, hit]) => html`<tr><th scope="row">${CHANNELS[name] ?? name}</th><td>${hit ? ordinal(hit.rank) : 'not found'}</td><td>${hit ? figure(hit.score) : ''}</td></tr>`)}</tbody></table>`
+      : html`<p class="second">No path to compare.</p>`}
+    <table class="numbers"><thead><tr><th scope="col">Part of the score</th><th scope="col">Adds</th></tr></thead>
+      <tbody>${decision.parts.map((part) => html`<tr><th scope="row">${part.label}</th><td>${figure(candidate.parts[part.key] ?? 0)}</td></tr>`)}
+        <tr class="sum"><th scope="row">Score</th><td>${figure(candidate.score)}</td></tr></tbody></table></div>`;
+}
+
+/** What all candidates of a turn share. */
+interface Shared {
+  decision: TraceDecision;
+  scale: Scale;
+  /** The second parent, whose path the model was shown too. */
+  second: number | null;
+}
+
+function candidateView(candidate: TraceCandidate, index: number, { decision, scale, second }: Shared, state: AppState, actions: Actions): TemplateResult {
   const won = candidate.state === decision.chosen;
   const tree = candidate.root === null ? undefined : state.trees.get(candidate.root);
-  const open = won !== state.openCandidates.has(index);
-  const notes = [candidate.tree && candidate.tree !== candidate.label ? candidate.tree : '', candidate.active ? 'active' : ''].filter(Boolean).join(', ');
+  const open = state.openCandidates.has(index);
+  const notes = [
+    candidate.tree && candidate.tree !== candidate.label ? candidate.tree : '', candidate.active ? 'active' : '',
+    !won && candidate.state !== null && candidate.state === second ? 'shown to the model too' : '',
+  ].filter(Boolean).join(', ');
   const parts = decision.parts.map((part, i) => ({ label: part.label, value: candidate.parts[part.key] ?? 0, colour: (i % 5) + 1 }));
   const scored = parts.some((part) => part.value);
   return html`<li class="candidate" data-testid="candidate" data-state=${candidate.state ?? ''} @pointerenter=${() => actions.preview(candidate.state)} @pointerleave=${() => actions.preview(null)}>
@@ -71,34 +86,18 @@ function candidateView(candidate: TraceCandidate, index: number, decision: Trace
       </div>
       ${scored ? scoreBar(parts, scale.perUnit, scale.zero) : nothing}
       ${chance(candidate.probability, won, index === 0)}
-      ${scored || Object.keys(candidate.channels).length
-        ? open
-          ? ranks(candidate, scale.close)
-          : nothing
-        : nothing}
+      ${scored || Object.keys(candidate.channels).length ? open ? numbers(candidate, decision) : won ? ranks(candidate, scale.close) : nothing : nothing}
     </div>
     ${scored || Object.keys(candidate.channels).length
-      ? html`<button type="button" class="icon-button twist ${open ? 'open' : ''}" aria-expanded=${open} aria-label=${`Ranks of ${candidate.label}`}
+      ? html`<button type="button" class="icon-button twist ${open ? 'open' : ''}" aria-expanded=${open} aria-label=${`${candidate.label} in numbers`} data-testid="candidate-more"
           @click=${() => actions.toggleCandidate(index)}>${icon('chevron', 14)}</button>`
       : nothing}
   </li>`;
 }
 
-/** Pixels per unit of score and where zero is, so that the widest bar fits. */
-function scaleOf(candidates: TraceCandidate[], room: number): Scale {
-  const sums = candidates.map((candidate) => {
-    const values = Object.values(candidate.parts);
-    return { up: values.filter((v) => v > 0).reduce((a, b) => a + b, 0), down: -values.filter((v) => v < 0).reduce((a, b) => a + b, 0) };
-  });
-  const up = Math.max(0.1, ...sums.map((sum) => sum.up));
-  const down = Math.max(0, ...sums.map((sum) => sum.down));
-  const close = room > CLOSE_UP;
-  const perUnit = Math.min(close ? PER_UNIT_CLOSE : PER_UNIT, room / (up + down));
-  return { perUnit, zero: down * perUnit, close };
-}
-
-function places(decision: TraceDecision, room: number, state: AppState, actions: Actions): TemplateResult | typeof nothing {
-  const shown = [...decision.candidates].sort((a, b) => Number(b.state === decision.chosen) - Number(a.state === decision.chosen) || b.probability - a.probability).slice(0, MOST_SHOWN);
+function places(decision: TraceDecision, second: number | null, room: number, state: AppState, actions: Actions): TemplateResult | typeof nothing {
+  const ordered = [...decision.candidates].sort((a, b) => Number(b.state === decision.chosen) - Number(a.state === decision.chosen) || b.probability - a.probability);
+  const shown = state.allCandidates ? ordered : ordered.slice(0, MOST_SHOWN);
   if (!shown.length) return nothing;
   const scale = scaleOf(shown, room);
   const scored = shown.some((candidate) => Object.keys(candidate.parts).length);
@@ -107,8 +106,24 @@ function places(decision: TraceDecision, room: number, state: AppState, actions:
     ${scored
       ? html`<div class="legend" aria-hidden="true">${decision.parts.map((part, i) => html`<span><svg width="10" height="10"><rect class="part-${(i % 5) + 1}" width="10" height="10" rx="3"/></svg>${part.label}</span>`)}</div>`
       : nothing}
-    <ol class="candidates">${shown.map((candidate, i) => candidateView(candidate, i, decision, scale, state, actions))}</ol>
+    <ol class="candidates">${shown.map((candidate, i) => candidateView(candidate, i, { decision, scale, second }, state, actions))}</ol>
+    ${ordered.length > MOST_SHOWN
+      ? html`<button type="button" class="text-link" data-testid="all-candidates" aria-expanded=${state.allCandidates} @click=${() => actions.allCandidates()}>${state.allCandidates ? 'Show the likeliest only' : `Show all ${ordered.length} places`}</button>` : nothing}
+    ${scored ? meaning(decision) : nothing}
   </section>`;
+}
+
+/** What score, chance, lead and threshold are, with this turn's numbers. */
+function meaning(decision: TraceDecision): TemplateResult {
+  const lead = Math.round(decision.margin * 100);
+  return html`<details class="more-about" data-testid="meaning"><summary>What these numbers mean</summary>
+    <dl class="meaning">
+      <div><dt>Score</dt><dd>What speaks for a place, added up; hatched parts speak against it.</dd></div>
+      <div><dt>Chance</dt><dd>All scores together, turned into how often such a choice has been right. Of this place ${percent(decision.probability)}.</dd></div>
+      <div><dt>Sure</dt><dd>From ${Math.round(SURE * 100)} % on, the tick on the track. Below, with a close second, the turn is marked unsure and the model sees the second path as well.</dd></div>
+      <div><dt>Lead</dt><dd>${lead > 0 ? `${count(lead, 'point')} of chance over the second.` : 'None over the second.'}</dd></div>
+      <div><dt>Threshold</dt><dd>A new topic scores ${figure(decision.threshold)}; a branch that scores less doesn’t get the turn.</dd></div>
+    </dl></details>`;
 }
 
 const METHODS: Record<string, string> = {
@@ -122,34 +137,35 @@ const byWhom = (model: string | null): string => (model === null ? '' : model ==
 function facts(trace: Trace): string[] {
   const { timings, decision, tokens } = trace;
   const places = decision?.candidates.length ?? 0;
-  const thought = Object.values(tokens.stages).reduce((sum, stage) => sum + stage.reasoning, 0);
   const list: (string | false)[] = [
     typeof timings.localize_ms === 'number' && `Placed in ${duration(timings.localize_ms)}`,
     typeof timings.first_delta_ms === 'number' && `First word after ${duration(timings.first_delta_ms)}`,
     typeof timings.answer_ms === 'number' && `Answered ${byWhom(trace.answered_by)}in ${duration(timings.answer_ms)}`,
-    typeof timings.commit_ms === 'number' && `Kept in ${duration(timings.commit_ms)}`,
-    typeof timings.refine_ms === 'number' && `Remembered in ${duration(timings.refine_ms)}`,
-    places > MOST_SHOWN && `${MOST_SHOWN} of ${places} places shown`,
     decision !== null && places > 1 && decision.margin > 0 && `Lead over the second ${count(Math.round(decision.margin * 100), 'point')}`,
-    tokens.output > 0 && `${count(tokens.output, 'token')} written`,
-    thought > 0 && `${count(thought, 'token')} thought`,
     tokens.cost !== null && tokens.cost > 0 && `Cost ${Number(tokens.cost.toPrecision(2))}`,
   ];
   return list.filter((words): words is string => words !== false);
 }
 
+/** "Moved by ines on Tue 10 Mar. It went to Kitchen, Quotes." */
+const corrected = (decision: TraceDecision, zone: string): TemplateResult => html`<p class="meta" data-testid="corrected">Moved by ${decision.corrected_by}${
+  decision.corrected_at ? ` ${longTime(decision.corrected_at, zone)}` : ''}. ${decision.corrected_from ? html`It had gone to “<bdi>${decision.corrected_from.label}</bdi>”.` : 'It had begun a topic.'}</p>`;
+
 export function traceView(trace: Trace, room: number, state: AppState, actions: Actions): TemplateResult {
   const zone = state.forest?.time_zone ?? 'UTC';
   const { decision } = trace;
+  const own = [...state.states.values()].find((row) => row.turn === trace.turn);
   const why = decision ? decision.why || METHODS[decision.method] || '' : 'Not placed yet.';
   return html`<div class="meta" data-testid="trace" data-turn=${trace.turn}>${trace.position === null ? 'This turn' : `Turn ${trace.position}`}, ${longTime(trace.time, zone)}</div>
     <h2 class="turn-title" dir="auto">${trace.text}</h2>
     ${decision?.unsure
       ? html`<div class="note sun" data-testid="unsure">${icon('warn', 18)}<p><b>Not sure about this one.</b> ${why}</p></div>`
       : html`<p class="why" data-testid="why-sentence">${why}</p>`}
-    ${decision?.corrected_by ? html`<p class="meta">Corrected by ${decision.corrected_by}</p>` : nothing}
+    ${decision?.corrected_by ? corrected(decision, zone) : nothing}
     ${trace.tokens.notes.map((note) => html`<div class="note sun" data-testid="note-${note.code}">${icon('warn', 18)}<p>${note.words}</p></div>`)}
     <div class="facts-line">${facts(trace).map((words) => html`<span>${words}</span>`)}</div>
-    ${decision ? places(decision, room, state, actions) : nothing}
-    ${trace.context ? contextView(trace.context, state, actions) : nothing}`;
+    ${compareView(trace.turn, room, state, actions)}
+    ${decision ? places(decision, own?.second ?? null, room, state, actions) : nothing}
+    ${trace.context ? contextView(trace.context, state, actions) : nothing}
+    ${Object.keys(trace.timings).length ? costsView(trace) : nothing}`;
 }

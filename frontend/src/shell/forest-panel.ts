@@ -5,6 +5,9 @@ import type { Actions } from '../actions';
 import { api } from '../api';
 import type { ForestDrawing } from '../conversation';
 import type { ChatTurn } from '../chat/turns';
+import { targetsOf } from '../correcting/correcting';
+import { passing, strength } from '../filtering/filtering';
+import { filterButton } from '../filtering/popover';
 import type { HoverMore } from '../forest/card';
 import type { Camera } from '../forest/types';
 import { ForestView } from '../forest/view';
@@ -27,26 +30,56 @@ export class ForestPanel implements ForestDrawing {
       select: (id) => actions.select(id), zoomChanged: cameraMoved,
       openFold: () => requestAnimationFrame(() => store.set({ folds: this.view.foldedCount() })),
       hover: (id) => (id === null ? null : this.cardOf(id)),
+      asOf: (position) => actions.asOf(position),
+      menu: (state, x, y) => actions.stateMenu({ state, x, y }),
+      lift: (state) => {
+        const { states, correcting } = store.get();
+        if (correcting.picking) return null;
+        store.set({ carried: state, stateMenu: null });
+        return targetsOf(states, { purpose: 'move', state });
+      },
+      putBack: () => store.set({ carried: null }),
+      drop: (state, over, at) => {
+        if (over !== null) actions.correct.plan(state, over);
+        else if (document.elementFromPoint(at.x, at.y)?.closest('[data-drop="root"]') && store.get().states.get(state)?.parent !== null) actions.correct.plan(state, null);
+      },
     });
     Object.defineProperty(container, 'forestView', { value: this.view, enumerable: false, configurable: true });
     store.watch((state) => state.selected, (id) => this.view.setSelection(id));
     store.watch((state) => state.active, (id) => this.view.setActive(id));
     store.watch((state) => state.drawing, (drawing) => this.view.setDrawing(drawing));
-    store.watch((state) => state.hits, (hits) => this.view.setHits(hits && [...new Set(hits.map((hit) => hit.state))]));
+    store.watch((state) => state.hits, () => this.find());
+    store.watch((state) => state.filter, () => this.find());
+    store.watch((state) => state.states, () => strength(store.get().filter) && this.find());
+    store.watch((state) => state.asOf, (position) => this.travel(position));
+    store.watch((state) => state.correcting.picking, (picking) => this.view.setPicking(picking && { state: picking.state, targets: targetsOf(store.get().states, picking) }));
     store.watch((state) => this.litOf(state), () => this.light());
     store.watch((state) => this.growingOf(state), () => this.grow());
   }
 
   added: ForestDrawing['added'] = (row, tree) => this.changed(() => this.view.addState(row, tree));
   updated: ForestDrawing['updated'] = (row, tree) => this.changed(() => this.view.updateState(row, tree));
-  removed: ForestDrawing['removed'] = (ids) => this.changed(() => this.view.removeStates(ids));
+  removed: ForestDrawing['removed'] = (ids) => {
+    for (const id of ids) this.cards.delete(id);
+    this.changed(() => this.view.removeStates(ids));
+  };
 
   private changed(work: () => void): void {
     work();
     this.store.set({ folds: this.view.foldedCount() });
   }
 
+  /** What is searched and what is filtered, together. */
+  private find(): void {
+    const { hits, filter, states, forest } = this.store.get();
+    const passed = passing(states.values(), filter, forest?.time_zone ?? 'UTC');
+    const found = hits && new Set(hits.map((hit) => hit.state));
+    this.view.setHits(found && passed ? [...found].filter((id) => passed.has(id)) : found ?? passed);
+    this.store.set({ folds: this.view.foldedCount() });
+  }
+
   reset(): void {
+    this.cards.clear();
     const { states, trees, active, selected } = this.store.get();
     this.view.setStates([...states.values()], [...trees.values()], active);
     this.view.setSelection(selected);
@@ -79,9 +112,17 @@ export class ForestPanel implements ForestDrawing {
       this.view.setLocalized({ path, candidates: turn.candidates, second: turn.second });
     } else {
       const id = state.selected ?? state.turns.at(-1)?.state ?? null;
-      const path = pathTo(state.states, id);
+      const path = pathTo(state.states, id).filter((one) => state.asOf === null || state.states.get(one)!.position <= state.asOf);
       this.view.setLocalized(path.length ? { path, candidates: [], second: null } : null);
     }
+  }
+
+  /** The moment that is travelled to is in view, and only paths up to it are lit. */
+  private travel(position: number | null): void {
+    this.view.setAsOf(position);
+    this.light();
+    const last = position === null ? undefined : [...this.store.get().states.values()].filter((row) => row.position <= position).at(-1);
+    if (last) this.view.show(last.id);
   }
 
   private growingOf(state: AppState): string {
@@ -114,12 +155,13 @@ export const forestHead = (state: AppState, actions: Actions): TemplateResult =>
   <div class="segments" role="group" aria-label="Drawing">
     <button type="button" data-testid="drawing-lanes" aria-pressed=${state.drawing === 'lanes'} @click=${() => actions.drawing('lanes')}>Lanes</button>
     <button type="button" data-testid="drawing-tree" aria-pressed=${state.drawing === 'tree'} @click=${() => actions.drawing('tree')}>Tree</button>
-  </div></header>`;
+  </div>${filterButton(state, actions)}</header>`;
 
 export function forestFoot(state: AppState, actions: Actions): TemplateResult {
   const lag = state.pending ? `Writing ${state.pending.toLocaleString('en')} to memory` : 'Memory is up to date';
   return html`<footer class="forest-foot">
     <span data-testid="counts">${count(state.states.size, 'state')}, ${count(state.trees.size, 'topic')}${state.folds ? `, ${state.folds.toLocaleString('en')} folded` : ''}</span>
+    <button type="button" class="text-link travel-link" data-testid="travel" aria-pressed=${state.travelling} @click=${() => actions.travel(!state.travelling)}>${icon('clock', 14)}${state.travelling ? 'Back to now' : 'Travel in time'}</button>
     <span class="lag ${state.pending ? 'writing' : ''}" data-testid="lag">${lag}</span>
     <button type="button" class="icon-button" aria-label="Fit the whole forest" data-testid="fit" @click=${() => actions.fit()}>${icon('fit', 16)}</button>
   </footer>`;
@@ -128,7 +170,7 @@ export function forestFoot(state: AppState, actions: Actions): TemplateResult {
 /** On a phone: what is selected, with a way to its details. */
 export function peek(state: AppState, actions: Actions): TemplateResult | typeof nothing {
   const row = state.selected === null ? undefined : state.states.get(state.selected);
-  if (!row) return nothing;
+  if (!row || state.correcting.picking || state.travelling) return nothing;
   const tree = state.trees.get(row.root);
   const turn = state.turns.find((known) => UNDER_WAY.has(known.status) && known.decision?.parent === row.id);
   const note = turn?.decision ? `Continued now, ${percent(turn.decision.probability)} sure` : row.pending ? 'Remembering…' : count(row.facts, 'fact');

@@ -14,6 +14,9 @@ const show = (element: Element | undefined) => {
 /** Closed by itself, so that the focus goes back to where it came from. */
 export const shut = (event: Event) => (event.currentTarget as Element).closest('dialog')?.close();
 
+/** The same from outside of it, when what it was for is done. */
+export const shutOpen = (): void => document.querySelector<HTMLDialogElement>('dialog[open]')?.close();
+
 export function frame(title: string, body: TemplateResult, actions: Actions, wide = false): TemplateResult {
   return html`<dialog class="dialog ${wide ? 'wide' : ''}" aria-labelledby="dialog-title" ${ref(show)} @close=${() => actions.dialog(null)}
       @click=${(event: Event) => event.target === event.currentTarget && (event.currentTarget as HTMLDialogElement).close()}>

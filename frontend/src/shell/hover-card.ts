@@ -17,6 +17,7 @@ export function installHoverCard(): void {
   const hide = () => {
     clearTimeout(timer);
     card.hidden = true;
+    card.textContent = '';
     owner?.removeAttribute('aria-describedby');
     owner = null;
   };

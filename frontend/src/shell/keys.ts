@@ -41,8 +41,19 @@ export function installKeys(store: Store<AppState>, actions: Actions, live: Live
         return true;
       }
       case '1': case '2': case '3': case '4': actions.tab(TABS[Number(event.key) - 1]!); return true;
+      case 'm': {
+        const id = state.selected ?? state.turns.findLast((turn) => turn.state !== null)?.state ?? null;
+        if (id !== null) actions.correct.choosePlace(id);
+        return id !== null;
+      }
+      case 'u':
+        if (state.toast?.change == null) return false;
+        actions.correct.undo(state.toast.change);
+        return true;
+      case 't': actions.travel(!state.travelling); return true;
       case 'Escape':
-        if (state.drawer && innerWidth < 1200) actions.drawer(false);
+        if (state.correcting.picking) actions.correct.putBack();
+        else if (state.drawer && innerWidth < 1200) actions.drawer(false);
         else actions.select(null);
         return true;
       default: return false;
@@ -55,6 +66,7 @@ export function installKeys(store: Store<AppState>, actions: Actions, live: Live
   document.addEventListener('pointerdown', (event) => {
     const target = event.target as Element;
     if (store.get().menu && !target.closest('.menu-wrap')) actions.menu(null);
+    if (store.get().stateMenu && !target.closest('.menu.at-point')) actions.stateMenu(null);
     if (store.get().hits && !target.closest('.search') && !target.closest('.forest-box')) store.set({ query: '' });
   });
   document.addEventListener('click', (event) => {

@@ -14,6 +14,8 @@ export interface MenuItem {
   /** The name under which the browser saves what `href` leads to. */
   download?: string;
   leading?: TemplateResult;
+  /** Something that can't be undone. */
+  clay?: boolean;
   run?(): void;
 }
 
@@ -30,7 +32,7 @@ export interface MenuOptions {
   right?: boolean;
 }
 
-const entries = (menu: Element) => [...menu.querySelectorAll<HTMLElement>('[role^="menuitem"]:not([aria-disabled="true"])')];
+export const entries = (menu: Element) => [...menu.querySelectorAll<HTMLElement>('[role^="menuitem"]:not([aria-disabled="true"])')];
 
 function onKey(event: KeyboardEvent, options: MenuOptions): void {
   const wrap = event.currentTarget as HTMLElement;
@@ -81,7 +83,7 @@ function entry(item: MenuItem, options: MenuOptions, wrapOf: (event: Event) => H
   return item.href
     ? html`<a class="menu-item" role=${role} tabindex="-1" href=${item.href} download=${ifDefined(item.download)}
         aria-checked=${ifDefined(item.checked === undefined ? undefined : String(item.checked))} @click=${choose}>${inner}</a>`
-    : html`<button type="button" class="menu-item" role=${role} tabindex="-1" aria-disabled=${item.disabled ? 'true' : 'false'}
+    : html`<button type="button" class="menu-item ${item.clay ? 'clay' : ''}" role=${role} tabindex="-1" aria-disabled=${item.disabled ? 'true' : 'false'}
         aria-checked=${ifDefined(item.checked === undefined ? undefined : String(item.checked))} @click=${choose}>${inner}</button>`;
 }
 

@@ -13,6 +13,9 @@ import { isFirstVisit, type AppState, type PhoneTab } from '../state';
 import type { Trouble } from '../types';
 import { dialogs } from './dialogs';
 import { forestFoot, forestHead, peek } from './forest-panel';
+import { overForest } from './over-forest';
+import { late } from './late';
+import { toastView } from './toast';
 import { divider } from './resize';
 import { switcher } from './switcher';
 
@@ -22,6 +25,8 @@ export interface Hooks {
   area(element: Element | undefined): void;
   forest(element: Element | undefined): void;
 }
+
+const menuOfState = late(() => import('./state-menu'));
 
 const PHONE_TABS: [PhoneTab, 'chat' | 'forest' | 'info', string][] = [['chat', 'chat', 'Chat'], ['forest', 'forest', 'Forest'], ['details', 'info', 'Details']];
 
@@ -68,7 +73,7 @@ export function page(state: AppState, inspectorWidth: number, actions: Actions, 
     <section class="panel forest" aria-label="Forest">
       ${first ? nothing : forestHead(state, actions)}
       <div class="forest-box" data-testid="forest" ${ref(hooks.forest)}></div>
-      ${first ? nothing : html`<div class="forest-over">${importLine(state, actions)}</div>${peek(state, actions)}${forestFoot(state, actions)}`}
+      ${first ? nothing : html`<div class="forest-over">${overForest(state, actions)}${importLine(state, actions)}</div>${peek(state, actions)}${forestFoot(state, actions)}`}
     </section>
     ${first ? nothing : html`${divider('inspector', state, actions)}
       <aside class="panel inspector" aria-label="Details">${inspector(state, inspectorWidth, actions)}</aside>
@@ -76,7 +81,8 @@ export function page(state: AppState, inspectorWidth: number, actions: Actions, 
       <nav class="phone-tabs" aria-label="Parts of the page">${PHONE_TABS.map(([tab, name, label]) => html`<button type="button" aria-current=${state.phoneTab === tab ? 'page' : 'false'}
         data-testid="phone-${tab}" @click=${() => actions.phoneTab(tab)}>${icon(name, 22)}<span>${label}</span></button>`)}</nav>`}
     <div class="hidden" aria-live="polite" role="status" data-testid="announcer">${state.announcement}</div>
-    ${state.toast ? html`<div class="toast" role="status" data-testid="toast">${state.toast}</div>` : nothing}
+    ${toastView(state, actions)}
+    ${state.stateMenu ? menuOfState(actions)?.stateMenu(state, actions) ?? nothing : nothing}
     ${dropVeil(state)}
     ${dialogs(state, actions)}
     ${state.fatal ? fatal(state.fatal) : nothing}

@@ -54,6 +54,9 @@ export function dayName(iso: string, zone: string, now = new Date()): string {
 export const duration = (ms: number): string =>
   ms < 200 ? `${Math.round(ms)} ms` : `${(ms / 1000).toLocaleString('en', { maximumFractionDigits: ms < 10_000 ? 1 : 0 })} s`;
 
+/** A score to two places, with a real minus. */
+export const figure = (value: number): string => `${value < -0.004 ? '−' : ''}${Math.abs(value).toFixed(2)}`;
+
 export const percent = (p: number): string => {
   const value = Math.round(p * 100);
   return value === 0 && p > 0 ? '< 1 %' : value === 100 && p < 1 ? '> 99 %' : `${value} %`;

@@ -10,6 +10,12 @@ describe('the view in the address', () => {
     });
   });
 
+  it('keeps what is filtered and the moment that is travelled to', () => {
+    const filter = { topic: 3, name: 'Bosch & co', from: '2026-03-01', to: '', marks: ['facts', 'unsure'] as const };
+    expect(readView(writeView({ ...initialState(), filter, asOf: 0 }, null))).toEqual({ filter, asOf: 0 });
+    expect(readView('#only=nonsense&from=yesterday&topic=x')).toEqual({});
+  });
+
   it('is short when nothing is chosen', () => expect(writeView(initialState(), null)).toBe(''));
 
   it('takes no nonsense', () => expect(readView('#state=1e9&turn=-3&tab=admin&at=1,NaN,2&fact=<b>')).toEqual({}));

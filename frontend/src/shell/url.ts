@@ -1,5 +1,6 @@
 /** The view in the address: selection, tab, drawing and camera, so that a reload and a link show the same. */
 
+import { readFilter, strength, writeFilter, type Filter } from '../filtering/filtering';
 import type { Camera } from '../forest/types';
 import type { AppState, Tab } from '../state';
 import type { Item } from '../types';
@@ -12,6 +13,8 @@ export interface View {
   drawing?: 'lanes' | 'tree';
   camera?: Camera;
   query?: string;
+  asOf?: number;
+  filter?: Filter;
   dialog?: 'import';
 }
 
@@ -38,6 +41,10 @@ export function readView(hash: string): View {
   if (numbers?.length === 3 && numbers.every(Number.isFinite)) view.camera = { unit: numbers[0]!, top: numbers[1]!, left: numbers[2]! };
   const query = params.get('q');
   if (query) view.query = query;
+  const asOf = whole(params.get('as_of'));
+  if (asOf !== undefined) view.asOf = asOf;
+  const filter = readFilter(params);
+  if (strength(filter)) view.filter = filter;
   if (params.get('dialog') === 'import') view.dialog = 'import';
   return view;
 }
@@ -52,6 +59,8 @@ export function writeView(state: AppState, camera: Camera | null): string {
   if (state.tab !== 'why') params.set('tab', state.tab);
   if (state.drawing === 'tree') params.set('drawing', 'tree');
   if (state.query) params.set('q', state.query);
+  if (state.asOf !== null) params.set('as_of', String(state.asOf));
+  writeFilter(state.filter, params);
   if (state.dialog === 'import') params.set('dialog', 'import');
   if (camera) params.set('at', [camera.unit, camera.top, camera.left].map(rounded).join(','));
   const text = params.toString().replace(/%2C/g, ',');

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from memory.actions import reembed
 from memory.errors import Refused
 from memory.llm.interface import ModelError
-from memory.models import Forest
+from memory.models import Forest, Job
 
 
 class Command(BaseCommand):
@@ -33,6 +33,8 @@ class Command(BaseCommand):
             raise CommandError(f"{error.message} {error.action}") from None
         if job is None:
             raise CommandError("Another process works on this forest. Wait until it is done: its job says how far it is.")
+        if job.status == Job.Status.CANCELLED:
+            raise CommandError(f"{job.message}.")
         if job.error:
             raise CommandError(f"{job.error['message']} {job.error['action']}")
         self.stdout.write(f"{job.message}: {job.done} vectors")
