@@ -114,7 +114,9 @@ bench: setup
 nightly: check test
 	@test -d "$(DATA)" || { echo "There are no benchmark data in $(DATA). Say where they are: make nightly DATA=/path/to/data (docs/benchmarking.md says which sets)."; exit 1; }
 	$(PY) manage.py bench all --full --shared "$(DATA)" --out "$(BENCH)/full-$(COMMIT)" --vectors "$(BENCH)/embeddings.sqlite" --record $(ARGS)
+	ARBORWEB_LONG_TESTS=1 $(PY) -m pytest -q tests/actions/test_forget_equal.py tests/actions/test_forget_in_flight.py
 	$(PY) manage.py measure_latency
+	$(PY) manage.py measure_forgetting
 	$(PY) manage.py measure_boot
 
 # The peers and the weights they share, in an environment of their own: 2 GB.

@@ -19,6 +19,7 @@ from rest_framework.exceptions import ValidationError
 
 from memory import errors, generation, messages
 from memory.actions.cancel_turn import cancel_turn
+from memory.actions.find_to_forget import asked_to_forget
 from memory.actions.send_turn import send_turn
 from memory.api.authentication import READ, SCOPES, WRITE, bearer, find_key
 from memory.api.base import PersonRate
@@ -143,18 +144,25 @@ class ForestConsumer(AsyncWebsocketConsumer):
         if WRITE not in self.scopes:
             raise errors.forbidden("This key may only read.", "Use a key with the scope write.")
         wanted = _checked(TurnSend, asked)
-        turn, created = await in_thread(self._received, wanted)
+        received = await in_thread(self._received, wanted)
+        if isinstance(received, dict):
+            await self.send(text_data=json.dumps({"type": "forget.asked", "client_id": wanted["client_id"], "text": wanted["text"], **received}))
+            return
+        turn, created = received
         generation.kick(self.forest_id)
         if not created:  # sent again after a reconnect: the page hasn't seen what came of it
             await self._replay(turn.pk, 0)
 
-    def _received(self, wanted: dict[str, Any]) -> tuple[Turn, bool]:
+    def _received(self, wanted: dict[str, Any]) -> tuple[Turn, bool] | dict[str, Any]:
+        """The turn and whether it is new; or, for a text that asks to forget something, what is meant: it is written nowhere."""
         if not PersonRate().allow_request(SimpleNamespace(user=self.user), None):
             raise errors.too_many_requests()
         forest = self._forest()
         if forest is None:
             raise errors.unknown_forest()
-        return send_turn(forest, **wanted)
+        given = {name: value for name, value in wanted.items() if name != "as_turn"}
+        found = None if wanted["as_turn"] else asked_to_forget(forest, wanted["text"], client_id=wanted["client_id"])
+        return found or send_turn(forest, **given)
 
     def _turn(self, pk: int) -> Turn:
         turn = Turn.objects.visible_to(self.user).in_forest(self.forest_id).filter(pk=pk).first()

@@ -176,8 +176,8 @@ def _beat(turn_id: int, generator: str, partial: str, seq: int) -> bool:
 # --- Sweeping ---------------------------------------------------------------------------------------------------------
 
 
-def sweep() -> tuple[list[tuple[int, int, str]], list[int]]:
-    """Mark turns without a sign of life interrupted. Returns (forest, turn, partial) of those, and the forests where a turn waits."""
+def sweep() -> tuple[list[tuple[int, int]], list[int]]:
+    """Mark turns without a sign of life interrupted. Returns (forest, turn) of those, and the forests where a turn waits."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_SWEEP_LOCK])
         if not cursor.fetchone()[0]:
@@ -193,16 +193,22 @@ def sweep() -> tuple[list[tuple[int, int, str]], list[int]]:
             }
             turn.save(update_fields=["status", "generator", "heartbeat_at", "error"])
         waiting = _unanswered().values_list("forest_id", flat=True).distinct()
-        return [(turn.forest_id, turn.pk, turn.partial) for turn in dead], list(waiting)
+        return [(turn.forest_id, turn.pk) for turn in dead], list(waiting)
+
+
+def _tell_interrupted(forest_id: int, turn_id: int) -> None:
+    error = {"code": "interrupted", "message": "The process that wrote this answer ended before it was done.", "action": "Try again."}
+    with messages.held(forest_id):
+        for part in Turn.objects.filter(pk=turn_id).values_list("partial", flat=True):
+            messages.publish(forest_id, turn_id, "turn.interrupted", {"error": error, "partial": part})
 
 
 async def _sweep_forever() -> None:
     while True:
         try:
             dead, waiting = await in_thread(sweep)
-            for forest_id, turn_id, partial in dead:
-                error = {"code": "interrupted", "message": "The process that wrote this answer ended before it was done.", "action": "Try again."}
-                await messages.apublish(forest_id, turn_id, "turn.interrupted", {"error": error, "partial": partial})
+            for forest_id, turn_id in dead:
+                await in_thread(_tell_interrupted, forest_id, turn_id)
             for forest_id in waiting:
                 _spawn(_advance(forest_id))
         except DatabaseError as error:

@@ -2,6 +2,7 @@
 
 A socket that missed some asks for what came after the last `seq` it saw; pub/sub itself is at most once.
 Valkey being down never stops a turn: the message is lost, the log says so, and the page reads the turn over REST.
+What is read from rows to be published is read and published while the forest is `held`, or a deletion in between would be followed by what it deleted.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import asyncio
 import json
 import logging
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -18,6 +21,9 @@ from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
+from django.db import transaction
+
+from memory.models import Forest
 
 log = logging.getLogger(__name__)
 
@@ -83,6 +89,15 @@ async def apublish(forest_id: int, turn_id: int, kind: str, payload: dict[str, A
     return seq
 
 
+@contextmanager
+def held(forest_id: int) -> Iterator[bool]:
+    """Nothing of the forest is deleted meanwhile, so that what is read inside may be published; False when the forest is gone.
+
+    A deletion waits for it, and drops what was published when it has committed. Keep it short: whatever writes to the forest waits."""
+    with transaction.atomic():
+        yield Forest.objects.select_for_update(no_key=True).filter(pk=forest_id).values_list("pk", flat=True).first() is not None
+
+
 def publish(forest_id: int, turn_id: int, kind: str, payload: dict[str, Any]) -> int | None:
     """`apublish` for code without an event loop: the worker, actions, commands."""
     return async_to_sync(apublish)(forest_id, turn_id, kind, payload)
@@ -124,6 +139,15 @@ def forget(turn_ids: list[int]) -> None:
     """Drop what is kept of these turns. Raises redis.RedisError when Valkey is down: a deletion must not pretend."""
     if turn_ids:
         client().delete(*[key for turn_id in turn_ids for key in _keys(turn_id)])
+
+
+def rewrite_log() -> None:
+    """Have Valkey write its append-only file anew, without what was dropped, if it keeps one and we may ask. Raises redis.RedisError."""
+    try:
+        if int(client().info("persistence").get("aof_enabled", 0)):
+            client().bgrewriteaof()
+    except redis.ResponseError as error:  # one is under way already, or the user of this connection may not
+        log.info("Valkey didn't rewrite its append-only file (%s)", error)
 
 
 def purge(turn_ids: list[int]) -> None:

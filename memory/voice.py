@@ -9,7 +9,7 @@ from typing import Any
 from memory import messages, present
 from memory.engine.forest import Context, Decision
 from memory.llm.usage import Spent, merged
-from memory.models import Turn
+from memory.models import InteractionState, Turn
 from memory.threads import in_thread
 
 FLUSH_SECONDS = 1 / 15
@@ -55,8 +55,14 @@ class Voice:
     async def broken(self, status: str, message: str, *, code: str = "", action: str = "Try again, keep the part, or drop it.") -> None:
         """End without a commit: the turn keeps its part and says what happened and what to do."""
         error = {"code": code or status, "message": message, "action": action}
-        await in_thread(self._write_broken, status, error)
-        await self.say(f"turn.{status}", error=error, partial=self.text)
+        await in_thread(self._end_broken, status, error)
+
+    def _end_broken(self, status: str, error: dict[str, str]) -> None:
+        """Write the part and tell of it, unless the turn was dropped meanwhile: then nothing of it is kept anywhere."""
+        with messages.held(self.turn.forest_id):
+            self._write_broken(status, error)
+            if Turn.objects.filter(pk=self.turn.pk).exists():
+                self.seq = messages.publish(self.turn.forest_id, self.turn.pk, f"turn.{status}", {"error": error, "partial": self.text}) or self.seq
 
     def _write_broken(self, status: str, error: dict[str, str]) -> None:
         row = Turn.objects.filter(pk=self.turn.pk).exclude(status__in=Turn.COMMITTED)
@@ -67,6 +73,11 @@ class Voice:
 
     async def state_added(self, state_id: int) -> None:
         """The turn is part of memory now: the whole turn, and its state for the drawing."""
-        answered, added = await in_thread(present.committed, state_id)
-        await self.say("turn.answered", data=answered)
-        await self.say("state.added", **added)
+        await in_thread(self._tell_added, state_id)
+
+    def _tell_added(self, state_id: int) -> None:
+        with messages.held(self.turn.forest_id):
+            if InteractionState.objects.filter(pk=state_id).exists():  # else deleted meanwhile
+                answered, added = present.committed(state_id)
+                for kind, payload in (("turn.answered", {"data": answered}), ("state.added", added)):
+                    self.seq = messages.publish(self.turn.forest_id, self.turn.pk, kind, payload) or self.seq

@@ -61,7 +61,9 @@ def test_the_engine_is_pure():
         assert not banned, f"{path.relative_to(ROOT)} imports {', '.join(banned)}"
 
 
-@pytest.mark.parametrize("document", ["README.md", "memory/README.md", "docs/interfaces.md", "docs/settings.md", "docs/limits.md", "docs/deployment.md"])
+@pytest.mark.parametrize(
+    "document", ["README.md", "memory/README.md", "docs/interfaces.md", "docs/settings.md", "docs/limits.md", "docs/deployment.md", "docs/forgetting.md"]
+)
 def test_links_and_paths_of_a_document_exist(document):
     text = (ROOT / document).read_text(encoding="utf-8")
     folder = (ROOT / document).parent

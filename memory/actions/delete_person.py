@@ -1,24 +1,75 @@
-"""Delete a person with all their forests."""
+"""Delete a person with all their forests: by another administrator, or by themselves."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
+from django.conf import settings
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth import get_user_model
+from django.contrib.contenttypes.models import ContentType
+from django.contrib.sessions.models import Session
+from django.db import transaction
+
 from memory import present
-from memory.actions.forget import delete_forest
-from memory.errors import conflict
-from memory.models import AuditEntry, Forest
+from memory.actions import consequences
+from memory.actions.forget import delete_forest, quiet_turns, reach_valkey
+from memory.errors import conflict, invalid
+from memory.models import ApiKey, AuditEntry, Forest
 
 
 def delete_person(person: Any, by: Any, *, preview: bool = False) -> dict[str, Any]:
-    """Forest by forest, each in its own transaction, then the person with keys and profile. Raises Refused for oneself."""
-    if person.pk == by.pk:
-        raise conflict("You can't delete yourself.", "Ask another administrator.")
+    """All forests, keys, sessions, the profile and the person, in one transaction; admin log entries about them lose their name.
+
+    Raises Refused while a turn of one of their forests is being answered, and for the last superuser: nobody could let people in any more."""
+    User = get_user_model()  # noqa: N806 - a class
+    others = User.objects.filter(is_superuser=True, is_active=True).exclude(pk=person.pk)
+    if person.is_superuser and not others.exists():
+        raise conflict(
+            "You are the last administrator, and can't be deleted." if person.pk == by.pk else "The last administrator can't be deleted.",
+            "Make another one first.",
+        )
     forests = list(Forest.objects.filter(owner=person))
-    counts = {"forests": len(forests), "states": sum(forest["counts"]["states"] for forest in present.forest_list(forests))}
-    if not preview:
+    told = present.forest_list(forests)
+    counts = {
+        "forests": len(forests),
+        **{name: sum(forest["counts"][name] for forest in told) for name in ("states", "trees", "turns", "facts")},
+        "keys": ApiKey.objects.filter(owner=person).count(),
+    }
+    if preview:
+        return consequences.answer(preview=True, counts=counts)
+    reach_valkey()
+    with transaction.atomic():
+        # First the person, so that they plant no further forest meanwhile; then the forests, all quiet or none deleted.
+        locked = User.objects.select_for_update().filter(pk=person.pk).first()
+        if locked is None:
+            raise conflict("This person is gone already.", "Reload the page.")
+        forests = list(Forest.objects.select_for_update().filter(owner=person).order_by("pk"))
+        for forest in forests:
+            quiet_turns(forest)
         for forest in forests:
             delete_forest(forest, by)
-        AuditEntry.objects.create(actor=by, action="delete_person", subject=f"user {person.pk}", counts=counts)
-        person.delete()
-    return {"preview": preview, "counts": counts}
+        _end_sessions(person.pk)
+        LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(User), object_id=str(person.pk)).update(
+            object_repr=f"user {person.pk}", change_message=""
+        )
+        AuditEntry.objects.create(actor=None if person.pk == by.pk else by, action="delete_person", subject=f"user {person.pk}", counts=counts)
+        locked.delete()
+    return consequences.answer(preview=False, counts=counts)
+
+
+def delete_oneself(person: Any, username: str) -> dict[str, Any]:
+    """Delete one's own account, confirmed by one's own name. Raises Refused."""
+    if username != person.get_username():
+        raise invalid("This isn't your name.", "Write your name as it is shown, to confirm.", {"username": ["Not your name."]})
+    return delete_person(person, person)
+
+
+def _end_sessions(person: int) -> None:
+    """Sign the person out everywhere. A session names its person only inside, so all are looked at."""
+    if settings.SESSION_ENGINE != "django.contrib.sessions.backends.db":
+        return  # kept elsewhere; without its person a session lets nobody in
+    store = import_module(settings.SESSION_ENGINE).SessionStore()
+    gone = [session.pk for session in Session.objects.iterator(chunk_size=500) if store.decode(session.session_data).get("_auth_user_id") == str(person)]
+    Session.objects.filter(pk__in=gone).delete()

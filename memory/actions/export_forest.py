@@ -12,7 +12,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import connection, transaction
 from django.db.models import Model, QuerySet
 
-from memory.models import EVIDENCE_MODELS, ContextTrace, Forest, InteractionState, ParentChange, Revision, RoutingDecision, StateLink, Topic, Turn
+from memory.models import EVIDENCE_MODELS, ContextTrace, Forest, Forgotten, InteractionState, ParentChange, Revision, RoutingDecision, StateLink, Topic, Turn
 
 FORMAT, VERSION = "arborweb-forest", 1
 # Up to here the document stays in memory.
@@ -30,6 +30,7 @@ SECTIONS: dict[str, type[Model]] = {
     "revisions": Revision,
     "decisions": RoutingDecision,
     "traces": ContextTrace,
+    "forgotten": Forgotten,
 }
 
 

@@ -33,7 +33,8 @@ from memory.imports.reading import ARBORWEB, format_of
 from memory.llm.embed import embedder
 from memory.models import Forest, Import, InteractionState, Job, Outbox, Turn
 from memory.models.forest import Origin
-from memory.store import bulk, jobs, texts, uploads
+from memory.store import bulk, forgotten, jobs, texts, uploads
+from memory.store.write import lock
 
 log = logging.getLogger(__name__)
 
@@ -290,6 +291,9 @@ class _Run:
     def _flush(self) -> None:
         batch, self.batch = self.batch, []
         known = bulk.known_ids(self.forest.pk, [given.id for given in batch])
+        deleted = forgotten.turns(self.forest.pk, [given.id for given in batch if given.id not in known])
+        self.note(Note("deleted here", "", "a turn that was deleted in this forest isn't taken in again") for _ in deleted)
+        known |= deleted
         fresh = [given for given in batch if given.id not in known]
         self.counts["known"] += len(batch) - len(fresh)
         self.done += len(batch) - len(fresh)
@@ -324,13 +328,13 @@ class _Run:
 
     def _find_place(self, given: Given) -> None:
         """Let localization say where it goes. A regenerated answer goes where the first answer to its question went."""
-        forest = Forest.objects.get(pk=self.forest.pk)
         sent_at = given.time or self.last_time
-        place = steps.localize_text(forest, given.user or given.assistant, sent_at)
-        if given.question in self.asked:
-            place = steps.given(place, InteractionState.objects.in_forest(forest).filter(pk=self.asked[given.question]).first())
         self.done += 1
         with transaction.atomic():  # a turn without its state would be answered
+            forest = lock(self.forest.pk)  # what it finds can't be deleted before it is written
+            place = steps.localize_text(forest, given.user or given.assistant, sent_at)
+            if given.question in self.asked:
+                place = steps.given(place, InteractionState.objects.in_forest(forest).filter(pk=self.asked[given.question]).first())
             self.save()
             turn, _ = Turn.objects.get_or_create(
                 forest=forest, client_id=given.id, defaults={"origin": Origin.IMPORTED, "text": given.user, "sent_at": sent_at}

@@ -20,7 +20,9 @@ def keep_turn(turn: Turn) -> InteractionState:
         if not turn.partial:
             raise conflict("Nothing was written yet, so there is no part to keep.", "Try again, or drop the turn.")
         state = steps.commit(turn, steps.localize_turn(turn), turn.partial, generator="", seq=messages.number(turn.pk, turn.seq + 1))
-    answered, added = present.committed(state.pk)
-    messages.publish(turn.forest_id, turn.pk, "turn.answered", {"data": answered})
-    messages.publish(turn.forest_id, turn.pk, "state.added", added)
+    with messages.held(turn.forest_id):
+        if InteractionState.objects.filter(pk=state.pk).exists():  # else deleted meanwhile
+            answered, added = present.committed(state.pk)
+            messages.publish(turn.forest_id, turn.pk, "turn.answered", {"data": answered})
+            messages.publish(turn.forest_id, turn.pk, "state.added", added)
     return state

@@ -64,10 +64,13 @@ def observe_one(
         forest = lock(forest.pk)  # what it finds can't be deleted before it is written, and one given at the same time comes before or after it
         known = InteractionState.objects.in_forest(forest).filter(turn__client_id=client_id).select_related("turn__decision").first()
         state = known or _take_in(forest, client_id, given, origin, place)
+        result = _result(forest, client_id, state, started)
     if tell and known is None:
-        _, added = present.committed(state.pk)
-        messages.publish(forest.pk, state.turn_id, "state.added", added)
-    return _result(forest, client_id, state, started)
+        with messages.held(forest.pk):
+            if InteractionState.objects.filter(pk=state.pk).exists():  # else deleted meanwhile
+                _, added = present.committed(state.pk)
+                messages.publish(forest.pk, state.turn_id, "state.added", added)
+    return result
 
 
 def _take_in(forest: Forest, client_id: str, given: Mapping[str, Any], origin: str, place: steps.Place | None) -> InteractionState:

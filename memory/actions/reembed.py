@@ -110,9 +110,12 @@ def _embed_all(job: Job, token: int, told: Callable[[int, int], None]) -> None:
             raise _LostError
         rows = [NewVector(forest_id=job.forest_id, replaces=row, pin=pin, vector=half(vector)) for row, vector in zip(kept, vectors, strict=True)]
         with transaction.atomic():
-            # Locked against a deletion of these states meanwhile.
+            # Locked against a deletion, a redaction or a refinement meanwhile: only what still stands is kept, and of the text that was embedded.
+            Forest.objects.select_for_update(no_key=True).filter(pk=job.forest_id).first()
             there = set(StateVector.objects.select_for_update().filter(pk__in=[row.pk for row in kept]).values_list("pk", flat=True))
-            NewVector.objects.bulk_create([row for row in rows if row.replaces_id in there])
+            now = dict(texts.embedded(InteractionState.objects.filter(pk__in={row.state_id for row in kept})))
+            same = {row.pk for row in kept if now.get(key := (row.state_id, row.kind, row.item)) == said[key]}
+            NewVector.objects.bulk_create([row for row in rows if row.replaces_id in there & same])
         done, total = NewVector.objects.in_forest(job.forest_id).count(), StateVector.objects.in_forest(job.forest_id).count()
         job.total = total
         jobs.report(job.pk, done=done, total=total)

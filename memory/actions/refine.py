@@ -116,7 +116,10 @@ def _tell_of_all(forest_id: int) -> None:
 
 
 def _tell(forest_id: int, state_id: int, applied: store.Applied | None) -> None:
-    turn_id, refined, changed = present.refined(forest_id, state_id, applied)
-    messages.publish(forest_id, turn_id, "memory.refined", refined)
-    for other in changed:
-        messages.publish(forest_id, other["state"]["turn"], "state.changed", other)
+    with messages.held(forest_id):
+        if not InteractionState.objects.in_forest(forest_id).filter(pk=state_id).exists():
+            return  # deleted meanwhile
+        turn_id, refined, changed = present.refined(forest_id, state_id, applied)
+        messages.publish(forest_id, turn_id, "memory.refined", refined)
+        for other in changed:
+            messages.publish(forest_id, other["state"]["turn"], "state.changed", other)

@@ -41,6 +41,7 @@ NAMED: dict[str, dict[str, str]] = {
     "revisions": {"state": "states"},
     "decisions": {"turn": "turns!", "chosen": "states"},
     "traces": {"turn": "turns!"},
+    "forgotten": {"state": "states"},
 }
 ONCE: dict[str, tuple[tuple[str, ...], ...]] = {
     "turns": (("client",),),

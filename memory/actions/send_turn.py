@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from memory.errors import Refused, conflict, invalid, unknown_forest, unknown_state, unknown_turn
 from memory.models import Forest, InteractionState, Turn
+from memory.store.write import lock
 
 
 def check_text(text: str, field: str = "text", *, required: bool = True) -> str:
@@ -74,6 +75,7 @@ def send_turn(
     try:
         with transaction.atomic():
             if edit_of is not None:
+                lock(forest.pk)  # first, as a deletion does, or the two wait for each other
                 asked = find_original(forest, edit_of).parent
                 new_root = asked is None
             turn = Turn.objects.create(

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from django.db import connection
 from django.db.models import F
 
 from memory import messages, present
 from memory.actions.publish_outbox import publish_outbox
-from memory.models import AuditEntry, Forest, InteractionState, Lease, Posting, StateVector, TermStat, Topic
+from memory.models import AuditEntry, Forest, InteractionState, Lease, StateVector, Topic
 from memory.models.forest import PostingKind
 
 
@@ -68,8 +69,14 @@ def restand(forest: Forest, before: Iterable[Edge], parents: Mapping[int, int | 
     now = standings(parents)
     old = {edge.state: edge.standing for edge in before}
     changed = [state for state, standing in now.items() if old.get(state) != standing]
-    rows = [InteractionState(pk=pk, root_id=now[pk].root, branch_id=now[pk].branch, depth=now[pk].depth) for pk in changed]
-    InteractionState.objects.bulk_update(rows, ["root_id", "branch_id", "depth"], batch_size=500)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            UPDATE memory_interactionstate s SET root_id = n.root, branch_id = n.branch, depth = n.depth
+            FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::int[]) AS n(id, root, branch, depth) WHERE s.id = n.id AND s.forest_id = %s
+            """,
+            [changed, *([getattr(now[pk], name) for pk in changed] for name in ("root", "branch", "depth")), forest.pk],
+        )
     return changed
 
 
@@ -88,17 +95,22 @@ def fell_tree(forest: Forest, root: int) -> None:
 
 def unindex(forest: Forest, states: Iterable[int], kinds: Iterable[int] = PostingKind.values) -> None:
     """Take states out of the index and out of the forest's term statistics."""
-    rows = Posting.objects.in_forest(forest).filter(state__in=list(states), kind__in=list(kinds))
-    gone: dict[tuple[int, str], int] = {}
-    for kind, term in rows.values_list("kind", "term"):
-        gone[kind, term] = gone.get((kind, term), 0) + 1
-    rows.delete()
-    by_count: dict[tuple[int, int], list[str]] = {}
-    for (kind, term), number in gone.items():
-        by_count.setdefault((kind, number), []).append(term)
-    for (kind, number), terms in by_count.items():
-        TermStat.objects.in_forest(forest).filter(kind=kind, term__in=terms).update(states=F("states") - number)
-    TermStat.objects.in_forest(forest).filter(states=0).delete()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            WITH gone AS (
+                DELETE FROM memory_posting WHERE forest_id = %s AND state_id = ANY(%s) AND kind = ANY(%s) RETURNING kind, term
+            ), counted AS (
+                SELECT kind, term, count(*) AS number FROM gone GROUP BY kind, term ORDER BY kind, term
+            ), fewer AS (
+                UPDATE memory_termstat t SET states = t.states - c.number FROM counted c
+                WHERE t.forest_id = %s AND t.kind = c.kind AND t.term = c.term RETURNING t.id, t.states
+            )
+            SELECT id FROM fewer WHERE states <= 0
+            """,
+            [forest.pk, list(states), list(kinds), forest.pk],
+        )
+        cursor.execute("DELETE FROM memory_termstat WHERE id = ANY(%s)", [[row[0] for row in cursor.fetchall()]])
 
 
 def fence(forest: Forest) -> None:
@@ -120,6 +132,7 @@ def refine_and_tell(forest: int, states: Iterable[int]) -> None:
 def tell_changed(forest: int, states: Iterable[int]) -> None:
     """Tell the pages that watch: these rows of the drawing look different now."""
     found = InteractionState.objects.in_forest(forest).filter(pk__in=list(states))
-    trees = {tree["root"]: tree for tree in present.tree_rows(forest, found.order_by().values_list("root_id", flat=True).distinct())}
-    for row in present.state_rows(forest, found):
-        messages.publish(forest, row["turn"], "state.changed", {"state": row, "tree": trees[row["root"]]})
+    with messages.held(forest):
+        trees = {tree["root"]: tree for tree in present.tree_rows(forest, found.order_by().values_list("root_id", flat=True).distinct())}
+        for row in present.state_rows(forest, found):
+            messages.publish(forest, row["turn"], "state.changed", {"state": row, "tree": trees[row["root"]]})

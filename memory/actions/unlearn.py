@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
-from django.db.models import Max, Q
+from django.db.models import Max
 
 from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, InteractionState, Revision, StateVector
-from memory.store.refine import resolve_slots
+from memory.store.dropping import drop
+from memory.store.evidence import KIND_OF
+from memory.store.refine import resolve_slots, unjudged
 
 # Numbers of rows that moved to another of their sources, out of the way of what that one's extraction numbers itself.
 REHOMED = 20_000
@@ -45,11 +46,11 @@ def unlearn(forest: Forest, states: Iterable[int]) -> set[int]:
     """
     gone = set(states)
     found = support(forest, gone)
-    touched, slots = _drop(forest, found.only)
+    touched, slots = drop(forest, found.only)
     for kind, ids in found.shared.items():
         for row in EVIDENCE_MODELS[kind].objects.in_forest(forest).filter(pk__in=ids).order_by("pk"):
             touched.add(_rehome(row, gone))
-            slots |= {(kind, row.slot)} if row.slot else set()
+            slots |= {(KIND_OF[type(row)], row.slot)} if row.slot else set()
     # A revision is told by the state that brought it; one that others still hold to is told by its rows.
     Revision.objects.in_forest(forest).filter(state__in=gone).update(state=None)
     _, others = resolve_slots(forest.pk, slots, None)
@@ -61,40 +62,18 @@ def unlearn_to_learn_anew(forest: Forest, states: Iterable[int]) -> set[int]:
 
     What a person has edited, pinned, retracted or set aside stays as they left it. Returns the other states whose evidence looks different now.
     """
-    read_anew = list(states)
-    extracted: dict[str, list[int]] = {}
-    for kind, model in EVIDENCE_MODELS.items():
-        rows = model.objects.in_forest(forest).filter(state__in=read_anew, sources__contained_by=read_anew, pinned=False).exclude(made_by="user")
-        judged = Revision.objects.in_forest(forest).filter(kind=kind, by=Revision.By.USER)
-        rows = rows.exclude(status__in=[EvidenceRow.Status.RETRACTED, EvidenceRow.Status.QUARANTINED])
-        rows = rows.exclude(pk__in=judged.filter(old_item__isnull=False).values("old_item"))
-        extracted[kind] = list(rows.values_list("pk", flat=True))
-    touched, slots = _drop(forest, extracted)
+    return read_anew(forest, states)[0]
+
+
+def read_anew(forest: Forest, states: Iterable[int]) -> tuple[set[int], dict[str, list[int]]]:
+    """As `unlearn_to_learn_anew`; the ids of what was deleted, by kind, beside it."""
+    them = list(states)
+    if not them:
+        return set(), {}
+    extracted = {kind: list(unjudged(forest, kind).filter(state__in=them, sources__contained_by=them).values_list("pk", flat=True)) for kind in EVIDENCE_MODELS}
+    touched, slots = drop(forest, extracted)
     _, others = resolve_slots(forest.pk, slots, None)
-    return touched | set(others)
-
-
-def _drop(forest: Forest, going: Mapping[str, list[int]]) -> tuple[set[int], set[tuple[Any, str]]]:
-    """Delete rows with their vectors and revisions; the states whose values hold again, and the slots to decide anew."""
-    touched: set[int] = set()
-    slots: set[tuple[Any, str]] = set()
-    for kind, ids in going.items():
-        model = EVIDENCE_MODELS[kind]
-        rows = model.objects.in_forest(forest).filter(pk__in=ids)
-        slots |= {(kind, slot) for slot in rows.exclude(slot="").values_list("slot", flat=True)}
-        touched |= _give_back(model, forest, ids)
-        Revision.objects.in_forest(forest).filter(kind=kind).filter(Q(old_item__in=ids) | Q(new_item__in=ids)).delete()
-        StateVector.objects.in_forest(forest).filter(kind=kind, item__in=ids).delete()
-        rows.delete()
-    return touched, slots
-
-
-def _give_back(model: type[EvidenceRow], forest: Forest, going: list[int]) -> set[int]:
-    """Rows that one of `going` had replaced hold again; those with a slot are decided with it later."""
-    replaced = model.objects.in_forest(forest).filter(superseded_by__in=going).exclude(pk__in=going)
-    states = set(replaced.values_list("state_id", flat=True))
-    replaced.filter(status=EvidenceRow.Status.SUPERSEDED).update(status=EvidenceRow.Status.CURRENT, valid_to=None, known_until=None, superseded_by=None)
-    return states
+    return touched | set(others), extracted
 
 
 def _rehome(row: EvidenceRow, gone: set[int]) -> int:

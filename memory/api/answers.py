@@ -162,6 +162,60 @@ class Consequences(Shape):
     used_by = s.ListField(child=s.DictField(), required=False)
 
 
+class Rebuilt(Shape):
+    summaries = number(help_text="States that are read anew.")
+    topics = number(help_text="Trees that get their name anew.")
+
+
+class Staying(Shape):
+    kind = s.ChoiceField(choices=[*KINDS, "state"])
+    id = number()
+    text = s.CharField(allow_blank=True)
+    because = s.CharField(help_text="Why it stays, in plain words.")
+
+
+class Restored(Shape):
+    kind = s.ChoiceField(choices=KINDS)
+    id = number()
+    text = s.CharField(allow_blank=True)
+
+
+class Quoting(Shape):
+    turn = number()
+    state = maybe(help_text="Null for a broken turn, whose part quotes it.")
+    label = s.CharField()
+    time = s.DateTimeField()
+    quote = s.CharField(help_text="The first passage that repeats it.")
+
+
+class Deleted(Consequences):
+    """What a deletion does: what goes (`counts`), is told anew, stays, holds again; which later turns used it, and which quote it (at most 50 of each)."""
+
+    rebuilt = Rebuilt()
+    stays = Staying(many=True)
+    restored = Restored(many=True)
+    quoted_by = Quoting(many=True)
+
+
+class Match(Shape):
+    kind = s.ChoiceField(choices=[*KINDS, "state"])
+    id = number()
+    text = s.CharField(allow_blank=True)
+    state = number()
+    score = s.FloatField()
+
+
+class ForgetFound(Shape):
+    what = s.CharField(help_text="The words to be forgotten.")
+    matches = Match(many=True)
+
+
+class ForgetAsked(Shape):
+    """In place of a turn: the text asks to forget something, so it was written nowhere."""
+
+    forget = ForgetFound()
+
+
 class CrumbStep(Shape):
     state = number()
     label = s.CharField()

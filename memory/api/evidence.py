@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory import errors, present
+from memory.actions.forget_item import delete_item
 from memory.actions.revise import revise
 from memory.api import answers, requests
 from memory.api.base import View, page
@@ -78,6 +79,12 @@ class OneItem(View):
     def get(self, request: Request, kind: str, item: int) -> Response:
         """One fact or record with its revisions."""
         return Response(present.evidence_json(self.item(kind, item)))
+
+    @extend_schema(parameters=[KIND, requests.Deletion], responses=answers.Deleted)
+    def delete(self, request: Request, kind: str, item: int) -> Response:
+        """Delete it for good; its turn stays, with its words, and doesn't teach it anew. `preview=1` only tells what would change."""
+        asked = self.query(requests.Deletion)
+        return Response(delete_item(self.item(kind, item), request.user, preview=asked["preview"], redact_quotes=asked["redact"]))
 
     def item(self, kind: str, item: int) -> EvidenceRow:
         if kind not in EVIDENCE_MODELS:

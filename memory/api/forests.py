@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from memory import present, turn
 from memory.actions.create_forest import create_forest
 from memory.actions.export_forest import export_forest
+from memory.actions.find_to_forget import asked_to_forget, find_to_forget
 from memory.actions.forget import delete_forest
 from memory.actions.grow_sample import grow_sample
 from memory.actions.observe import observe
@@ -61,7 +62,7 @@ class OneForest(View):
         own = self.forest(forest)
         return Response(present.forest_json(update_forest(own, **self.body(requests.ForestChange, partial=True))))
 
-    @extend_schema(parameters=[requests.Preview], responses=answers.Consequences)
+    @extend_schema(parameters=[requests.Preview], responses=answers.Deleted)
     def delete(self, request: Request, forest: int) -> Response:
         """Delete it with everything in it; `preview=1` only counts what would go."""
         asked = self.query(requests.Preview)
@@ -93,6 +94,16 @@ class Health(View):
     def get(self, request: Request, forest: int) -> Response:
         """How its memory keeps up: commit lag, tokens, confidence and corrections by day (in its time zone, at most 90), and what is pending."""
         return Response(present.health_json(self.forest(forest)))
+
+
+class Forget(View):
+    reads_only = True
+
+    @extend_schema(request=requests.ForgetAsked, responses=answers.ForgetFound)
+    def post(self, request: Request, forest: int) -> Response:
+        """What of the forest some words mean, to be deleted then. Changes nothing, is no turn, and is written nowhere."""
+        own, asked = self.forest(forest), self.body(requests.ForgetAsked)
+        return Response(asked_to_forget(own, asked["text"]) or find_to_forget(own, asked["text"]))
 
 
 class Export(View):

@@ -127,8 +127,12 @@ class TurnPlaced(Placed):
         return super().validate(attrs)
 
 
+AS_TURN = "Send it as a turn even though it asks to forget something."
+
+
 class TurnNew(TurnPlaced):
     text = TurnTextField()
+    as_turn = serializers.BooleanField(required=False, default=False, help_text=AS_TURN)
     client_id = serializers.CharField(required=False, max_length=200)
     wait = serializers.BooleanField(required=False, default=False, help_text="Answer when the turn has ended, after 60 s at most.")
 
@@ -138,6 +142,7 @@ class TurnSend(TurnPlaced):
 
     text = TurnTextField()
     client_id = serializers.CharField(max_length=200)
+    as_turn = serializers.BooleanField(required=False, default=False, help_text=AS_TURN)
 
 
 class TurnCancel(serializers.Serializer[Any]):
@@ -173,6 +178,14 @@ class RecallAsked(serializers.Serializer[Any]):
     as_of = serializers.IntegerField(
         required=False, allow_null=True, default=None, min_value=0, max_value=MAX_ID, help_text="A position; what came later isn't seen."
     )
+
+
+class ForgetAsked(serializers.Serializer[Any]):
+    text = TurnTextField()
+
+
+class AccountDeletion(serializers.Serializer[Any]):
+    username = serializers.CharField(max_length=150, help_text="Your own name, to confirm.")
 
 
 class Move(Placed):
@@ -235,7 +248,11 @@ class Preview(serializers.Serializer[Any]):
     preview = serializers.BooleanField(required=False, default=False, help_text="1: what would change; nothing does.")
 
 
-class StateDeletion(Preview):
+class Deletion(Preview):
+    redact = serializers.BooleanField(required=False, default=False, help_text="1: passages of later answers that quote it go too.")
+
+
+class StateDeletion(Deletion):
     mode = serializers.ChoiceField(choices=["with_children", "children_to_parent"], default="children_to_parent")
 
 

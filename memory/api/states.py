@@ -42,11 +42,11 @@ class OneState(View):
         """Everything about one state."""
         return Response(present.state_json(self.state(state)))
 
-    @extend_schema(parameters=[requests.StateDeletion], responses=answers.Consequences)
+    @extend_schema(parameters=[requests.StateDeletion], responses=answers.Deleted)
     def delete(self, request: Request, state: int) -> Response:
-        """Delete it with what only it supported; its children move to its parent, or go with it. `preview=1` only counts."""
+        """Delete it with what only it supported; its children move to its parent, or go with it. `preview=1` only tells what would change."""
         asked = self.query(requests.StateDeletion)
-        return Response(delete_state(self.state(state), asked["mode"], request.user, preview=asked["preview"]))
+        return Response(delete_state(self.state(state), asked["mode"], request.user, preview=asked["preview"], redact_quotes=asked["redact"]))
 
 
 class MoveState(View):

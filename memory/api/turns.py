@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 
 from django.db import close_old_connections
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory import generation, present
 from memory.actions.cancel_turn import cancel_turn
 from memory.actions.drop_turn import drop_turn
+from memory.actions.find_to_forget import asked_to_forget
 from memory.actions.keep_turn import keep_turn
 from memory.actions.publish_outbox import publish_outbox
 from memory.actions.retry_turn import retry_turn
@@ -37,11 +38,15 @@ class Turns(View):
         rows = rows[: asked["limit"]][::-1]
         return Response({"results": present.turn_list(rows), "next": rows[0].pk if more else None})
 
-    @extend_schema(request=requests.TurnNew, responses={201: answers.Turn, 200: answers.Turn})
+    @extend_schema(
+        request=requests.TurnNew, responses={201: answers.Turn, 200: PolymorphicProxySerializer("TurnOrForget", [answers.Turn, answers.ForgetAsked], None)}
+    )
     def post(self, request: Request, forest: int) -> Response:
-        """Send a turn. The same `client_id` again gives the turn it gave before (200)."""
+        """Send a turn. The same `client_id` again gives the turn it gave before (200). A text that asks to forget something is no turn: what is meant (200)."""
         own, asked = self.forest(forest), self.body(requests.TurnNew)
         wait = asked.pop("wait")
+        if not asked.pop("as_turn") and (found := asked_to_forget(own, asked["text"], client_id=asked.get("client_id"))):
+            return Response({"forget": found})
         turn, created = send_turn(own, **asked)
         generation.kick(own.pk)
         if wait:

@@ -6,7 +6,7 @@ from drf_spectacular.views import SpectacularJSONAPIView
 from memory.api.base import Unknown
 from memory.api.docs import Docs
 from memory.api.evidence import Facts, OneItem, Records, ReviseItem, Revisions
-from memory.api.forests import Export, Forests, Health, Observe, OneForest, Recall, SampleForest
+from memory.api.forests import Export, Forests, Forget, Health, Observe, OneForest, Recall, SampleForest
 from memory.api.imports import Import
 from memory.api.jobs import CancelJob, Jobs, OneJob, Reembed
 from memory.api.me import Me
@@ -26,6 +26,7 @@ urlpatterns = [
     path("forests/<int:forest>/turns/", Turns.as_view(), name="turns"),
     path("forests/<int:forest>/observe/", Observe.as_view(), name="observe"),
     path("forests/<int:forest>/recall/", Recall.as_view(), name="recall"),
+    path("forests/<int:forest>/forget/", Forget.as_view(), name="forget"),
     path("forests/<int:forest>/states/", States.as_view(), name="states"),
     path("forests/<int:forest>/facts/", Facts.as_view(), name="facts"),
     path("forests/<int:forest>/records/", Records.as_view(), name="records"),

@@ -9,6 +9,10 @@ from dataclasses import replace
 from memory.engine.extract import artifacts, events, facts, states, summary
 from memory.engine.extract.facts import Fact
 from memory.engine.forest import Extraction, Interaction, Proposal
+from memory.engine.quote import only_marker
+
+# So many turns down a path a turn's words may be read: as what an ellipsis refers to, and from there as a step of a path summary (`summary.STEPS_SHOWN`).
+REACH = facts.PATH_LOOKED_AT + summary.STEPS_SHOWN + 1
 
 # Part of every refined state: a state refined under another version may be refined again (W3).
 EXTRACTORS = "rules-2"
@@ -45,7 +49,8 @@ def without_recalled(extraction: Extraction, shown: Sequence[str], *, quotes_onl
     kept = tuple(
         proposal
         for proposal in extraction.proposals
-        if proposal.kind != "artifact" or not (quotes_only or any(plain(str(proposal.fields.get("item_text", proposal.text))) in text for text in known))
+        if proposal.kind != "artifact"
+        or not (only_marker(proposal.text) or quotes_only or any(plain(str(proposal.fields.get("item_text", proposal.text))) in text for text in known))
     )
     return replace(extraction, proposals=kept)
 

@@ -177,6 +177,18 @@ def _terms_of(token: str) -> tuple[str, ...]:
     return tuple(listed)
 
 
+_PLACED = re.compile(rf"[{_DENSE}]|(?>{_NUMBER})(?![^\W\d_])|[^\W_](?:[^\W_{_DENSE}]++|[{_MARKS}]++|['’](?=[^\W\d_]))*+")
+
+
+def placed(text: str) -> list[tuple[str, int, int]]:
+    """The words of a text as (term, start, end) in the text as written, function words left out; a script without blanks goes by its characters."""
+    found: list[tuple[str, int, int]] = []
+    for match in _PLACED.finditer(text):
+        token = match.group()
+        found += [(term, match.start(), match.end()) for term in (_terms_of(fold(token)) if len(token) <= MAX_TERM else ())]
+    return found
+
+
 def content_terms(text: str) -> list[str]:
     """The distinct terms that say what a text is about: without the words of requests and small talk, in order of appearance."""
     return list(dict.fromkeys(term for term in terms(text) if term not in _COMMON_STEMS))

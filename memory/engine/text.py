@@ -18,16 +18,20 @@ _UNSAFE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text, blanks trimmed, none empty. Lines end sentences; initials and common abbreviations don't."""
-    found: list[str] = []
+    return [sentence for start, end in sentence_places(text) if (sentence := text[start:end].strip())]
+
+
+def sentence_places(text: str) -> list[tuple[int, int]]:
+    """Where the sentences of a text begin and end, with the blanks that follow them: the places cover the whole text."""
+    found: list[tuple[int, int]] = []
     start = 0
     for match in _BREAK.finditer(text):
         piece = text[start : match.start()]
         if "\n" not in match.group() and _ABBREVIATION.search(piece[-12:].rstrip()):
             continue
-        found.append(text[start : match.end()].strip())
+        found.append((start, match.end()))
         start = match.end()
-    found.append(text[start:].strip())
-    return [sentence for sentence in found if sentence]
+    return [*found, (start, len(text))]
 
 
 def one_line(text: str) -> str:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from memory.engine import commit, terms
 from memory.evaluation.synthetic import MadeTurn
-from memory.models import AtomicFact, Forest, InteractionState, Posting, PostingKind, StateVector, TermStat, Topic, Turn
+from memory.models import AtomicFact, ContextTrace, Forest, InteractionState, Posting, PostingKind, RoutingDecision, StateVector, TermStat, Topic, Turn
 from memory.store.recall import half
 
 CHUNK = 2_000
@@ -81,6 +81,55 @@ def seed(forest: Forest, turns: Sequence[MadeTurn], embed: Callable[[Sequence[st
     forest.active_state_id, forest.last_position, forest.version = first + len(turns) - 1, len(turns), len(turns)
     forest.indexed_states, forest.indexed_terms = len(turns), indexed
     forest.save()
+
+
+def seed_traces(forest: Forest, turns: Sequence[MadeTurn], *, ancestors: int = 8, rivals: int = 8, numbers: int = 1) -> None:
+    """Give every turn of a seeded forest a decision, with candidates from all over it, and a trace that shows its last `ancestors` raw, as chat would have."""
+    rng, first = np.random.default_rng(numbers), InteractionState.objects.in_forest(forest).order_by("position").values_list("pk", flat=True)[0]
+    roots = dict(InteractionState.objects.in_forest(forest).values_list("pk", "root_id"))
+    for start in range(0, len(turns), CHUNK):
+        decisions, traces = [], []
+        for index in range(start, min(start + CHUNK, len(turns))):
+            parent = turns[index].parent
+            named = [first + int(one) for one in rng.integers(0, index, rivals)] if index else []
+            named += [] if parent is None else [first + parent]
+            candidates = [_candidate(state, roots[state], turns[state - first], turns[roots[state] - first]) for state in dict.fromkeys(named)]
+            chosen = None if parent is None else first + parent
+            decisions.append(
+                RoutingDecision(
+                    forest=forest, turn_id=first + index, method="recall", chosen_id=chosen, probability=0.9, margin=0.5, threshold=0.0, candidates=candidates
+                )
+            )
+            path: list[int] = []
+            while parent is not None and len(path) < ancestors:
+                path, parent = [parent, *path], turns[parent].parent
+            traces.append(_trace(forest, first, index, turns, path))
+        copy(RoutingDecision, decisions, without=("id",))
+        copy(ContextTrace, traces, without=("id",))
+
+
+def _candidate(state: int, root: int, made: MadeTurn, planted: MadeTurn) -> dict[str, Any]:
+    score = {"score": 1.0, "probability": 0.1, "parts": {"meaning": 0.5, "words": 0.5}, "channels": {"semantic": {"rank": 1, "score": 0.6}}}
+    return {"state": state, "root": root, "label": made.user.partition(".")[0], "tree": _key(planted), "active": False, **score}
+
+
+def _trace(forest: Forest, first: int, index: int, turns: Sequence[MadeTurn], path: Sequence[int]) -> ContextTrace:
+    shown = [f"User: {turns[one].user}\nAssistant: {turns[one].assistant}" for one in path]
+    items = [
+        {"kind": "state", "id": first + one, "text": text, "tokens": 300, "sources": [first + one], "status": None}
+        for one, text in zip(path, shown, strict=True)
+    ]
+    block = {"name": "ConversationHistory", "label": "The conversation path", "tokens": 300 * len(path), "note": f"{len(path)} turns, whole", "items": items}
+    return ContextTrace(
+        forest=forest,
+        turn_id=first + index,
+        budget=16_384,
+        tokens=300 * len(path),
+        blocks=[block] if path else [],
+        messages=[{"role": "system", "content": "\n".join(shown)}, {"role": "user", "content": turns[index].user}],
+        messages_hash="0" * 64,
+        sources=sorted(first + one for one in path),
+    )
 
 
 def copy(model: type[models.Model], rows: Sequence[models.Model], without: Sequence[str] = ()) -> None:

@@ -9,7 +9,7 @@ STATUS = [("waiting", "waiting"), ("running", "running"), ("done", "done"), ("fa
 class Migration(migrations.Migration):
     dependencies = [
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
-        ("memory", "0007_edited_from"),
+        ("memory", "0009_forgotten"),
     ]
 
     operations = [

@@ -1,7 +1,8 @@
-"""Rows: the forest (forest.py), what was learned (evidence.py), why and with what (trace.py), work under way (work.py, imports.py)."""
+"""Rows: the forest (forest.py), what was learned (evidence.py), why and with what (trace.py), what was forgotten, work under way (work.py, imports.py)."""
 
 from memory.models.evidence import Artifact, AtomicFact, Event, EvidenceRow, MutableState, Revision
 from memory.models.forest import Forest, InteractionState, NewVector, ParentChange, Posting, PostingKind, StateLink, StateVector, TermStat, Topic, Turn
+from memory.models.forgetting import Forgotten
 from memory.models.imports import Import
 from memory.models.scoping import unique_in_forest
 from memory.models.trace import ContextTrace, RoutingDecision
@@ -25,6 +26,7 @@ __all__ = [
     "Event",
     "EvidenceRow",
     "Forest",
+    "Forgotten",
     "Import",
     "InteractionState",
     "Job",

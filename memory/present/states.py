@@ -174,24 +174,23 @@ def state_json(state: InteractionState) -> Json:
 def used_by(*states: InteractionState) -> list[Json]:
     """Turns whose context held one of these states or something it supports, newest first; the states' own turns left out."""
     traces = ContextTrace.objects.filter(forest=states[0].forest_id, sources__overlap=[state.pk for state in states])
-    return _uses(traces.exclude(turn__in=[state.turn_id for state in states]))
+    using = InteractionState.objects.filter(forest=states[0].forest_id, turn__in=traces.values("turn")).exclude(pk__in=[state.pk for state in states])
+    return uses(using.order_by("-position")[:USED_BY_LIMIT])
 
 
 def item_used_by(row: EvidenceRow) -> list[Json]:
     """Turns whose context held this fact or record, newest first."""
     kind = next(kind for kind, model in EVIDENCE_MODELS.items() if isinstance(row, model))
     traces = ContextTrace.objects.filter(forest=row.forest_id, sources__overlap=row.sources)  # by the index; few are left to look into
-    return _uses(traces.filter(blocks__contains=[{"items": [{"kind": kind, "id": row.pk}]}]))
+    held = traces.filter(blocks__contains=[{"items": [{"kind": kind, "id": row.pk}]}])
+    return uses(InteractionState.objects.filter(forest=row.forest_id, turn__in=held.values("turn")).order_by("-position")[:USED_BY_LIMIT])
 
 
-def _uses(traces: QuerySet[ContextTrace]) -> list[Json]:
-    found = (
-        traces.filter(turn__state__isnull=False)
-        .order_by("-turn__state__position")
-        .annotate(summary=Left("turn__state__node_summary", LABEL_SOURCE_LENGTH), said=Left("turn__state__user_text", LABEL_SOURCE_LENGTH))
-        .values_list("turn_id", "turn__state__id", "turn__state__time", "summary", "said")[:USED_BY_LIMIT]
-    )
-    return [{"turn": turn, "state": used, "label": label_of(summary, said), "time": iso(time)} for turn, used, time, summary, said in found]
+def uses(states: QuerySet[InteractionState]) -> list[Json]:
+    """Later turns in short, in the order of the query: `{"turn", "state", "label", "time"}`."""
+    rows = states.annotate(summary=Left("node_summary", LABEL_SOURCE_LENGTH), said=Left("user_text", LABEL_SOURCE_LENGTH))
+    found = rows.values_list("turn_id", "pk", "time", "summary", "said")
+    return [{"turn": turn, "state": pk, "label": label_of(summary, said), "time": iso(time)} for turn, pk, time, summary, said in found]
 
 
 def labels(ids: Iterable[int]) -> dict[int, str]:

@@ -8,18 +8,23 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from memory.engine import revise
 from memory.engine.forest import EvidenceKind, Extraction, Proposal, SlotEntry
 from memory.llm.usage import Spent, merged
-from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, InteractionState, Lease, PostingKind, Revision, StateVector, Topic, Turn
+from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, InteractionState, Lease, NewVector, PostingKind, Revision, StateVector, Topic, Turn
 from memory.models.forest import Origin
+from memory.store.dropping import Slots, drop
 from memory.store.evidence import fields_of
 from memory.store.recall import half
 from memory.store.write import add_postings
 
+# In `refined_by` of a state that waits to be read anew because its path has lost a turn: what it taught is compared with the new reading.
+ANEW = "anew"
+# … and of one where only the path summary can name what went: before the version it was refined by, which it gets back. No extractor is asked.
+SUMMED = "summed "
 LEASE_SECONDS = 10
 ATTEMPTS = 3
 RETRY_SECONDS, LONGEST_RETRY_SECONDS = 15, 900
@@ -44,6 +49,7 @@ class Plan:
     entity_terms: Mapping[str, int]
     milliseconds: float
     spent: Spent = field(default_factory=dict)
+    forgotten: frozenset[int] = frozenset()  # numbers of proposals that a person deleted: nothing of them is written
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +62,10 @@ class Applied:
 
 
 def take_lease(forest: int, holder: str) -> int | None:
-    """The fencing token of a lease on this forest, or None while another holder shows signs of life."""
+    """The fencing token of a lease on this forest, or None while another holder shows signs of life, or when the forest is gone."""
     with transaction.atomic():
+        if not Forest.objects.select_for_update(no_key=True).filter(pk=forest).values_list("pk", flat=True):
+            return None
         Lease.objects.get_or_create(forest_id=forest)
         lease = Lease.objects.select_for_update().get(forest_id=forest)
         now = timezone.now()
@@ -107,7 +115,9 @@ def fail(state: int, code: str, message: str, action: str = "", *, wait: bool = 
 
     `wait`: not again at once, but after 15 s, then 30 s, … up to 15 minutes. `passing`: the fault isn't the turn's, so it is tried for as long as it takes.
     """
-    row = InteractionState.objects.only("refine_error").get(pk=state)
+    row = InteractionState.objects.only("refine_error").filter(pk=state).first()
+    if row is None:
+        return  # deleted meanwhile
     before = row.refine_error or {}
     tries, now = before.get("tries", 0) + 1, timezone.now()
     error = {"code": code, "message": message, "action": action, "attempts": before.get("attempts", 0) + (not passing), "tries": tries, "at": now.isoformat()}
@@ -122,16 +132,18 @@ def apply(forest: int, token: int, plan: Plan) -> Applied | None:
     Raises LeaseLostError.
     """
     with transaction.atomic():
-        Forest.objects.select_for_update().only("pk").get(pk=forest)
-        lease = Lease.objects.select_for_update().get(forest_id=forest)
-        if lease.token != token:
+        there = Forest.objects.select_for_update().filter(pk=forest).values_list("pk", flat=True).first()
+        lease = Lease.objects.select_for_update().filter(forest_id=forest).first()
+        if there is None or lease is None or lease.token != token:
             raise LeaseLostError
         state = InteractionState.objects.select_for_update().in_forest(forest).filter(pk=plan.state).first()
         if state is None or state.refined_by == plan.version:
             return None
         extraction = plan.extraction
-        rows = _write_evidence(state, plan)
-        revisions, touched = resolve_slots(forest, {(kind, row.slot) for kind, row in rows if row.slot}, state)
+        unsaid, slots = _drop_unsaid(state, plan) if state.refined_by == ANEW else (set(), set())
+        rows = _write_evidence(state, plan, by_number=state.refined_by != ANEW)
+        revisions, touched = resolve_slots(forest, slots | {(kind, row.slot) for kind, row in rows.values() if row.slot}, state)
+        touched |= unsaid
         state.node_summary, state.path_summary = extraction.node_summary, extraction.path_summary
         state.entities, state.keywords = list(extraction.entities), list(extraction.keywords)
         state.refined_at, state.refined_by, state.refine_error = timezone.now(), plan.version, None
@@ -150,23 +162,59 @@ def apply(forest: int, token: int, plan: Plan) -> Applied | None:
         turn.usage = merged(turn.usage, plan.spent)
         turn.save(update_fields=["status", "timings", "usage"])
         Lease.objects.filter(pk=lease.pk).update(position=state.position, progressed_at=timezone.now(), heartbeat_at=timezone.now())
-    return Applied(tuple((kind, row.pk) for kind, row in rows), tuple(revisions), tuple(touched))
+    return Applied(tuple((kind, row.pk) for kind, row in rows.values()), tuple(revisions), tuple(touched))
 
 
-def _write_evidence(state: InteractionState, plan: Plan) -> list[tuple[EvidenceKind, EvidenceRow]]:
-    rows: list[tuple[EvidenceKind, EvidenceRow]] = []
+def _drop_unsaid(state: InteractionState, plan: Plan) -> tuple[set[int], Slots]:
+    """A state whose path has lost a turn is read anew: what the rules no longer read in it goes, but for what a person has said of it (D2)."""
+    unsaid: dict[str, list[int]] = {}
+    for kind in EVIDENCE_MODELS:
+        said = {_words_of(item) for number, item in enumerate(plan.extraction.proposals) if item.kind == kind and number not in plan.forgotten}
+        for row in unjudged(state.forest_id, kind).filter(state=state, made_by="rule", sources=[state.pk]):
+            if (row.text, row.slot, row.value) not in said:
+                unsaid.setdefault(kind, []).append(row.pk)
+    return drop(state.forest_id, unsaid)
+
+
+def _words_of(proposal: Proposal) -> tuple[str, str, str]:
+    return proposal.text, proposal.slot[:200], proposal.value
+
+
+def unjudged(forest: Forest | int, kind: str) -> QuerySet[EvidenceRow]:
+    """Rows of one kind that nobody has edited, pinned, retracted or set aside: those a new reading may take back."""
+    judged = Revision.objects.in_forest(forest).filter(kind=kind, by=Revision.By.USER, old_item__isnull=False)
+    rows = EVIDENCE_MODELS[kind].objects.in_forest(forest).filter(pinned=False).exclude(made_by="user")
+    return rows.exclude(status__in=[EvidenceRow.Status.RETRACTED, EvidenceRow.Status.QUARANTINED]).exclude(pk__in=judged.values("old_item"))
+
+
+def _write_evidence(state: InteractionState, plan: Plan, *, by_number: bool) -> dict[int, tuple[EvidenceKind, EvidenceRow]]:
+    """The row of each proposal by its number.
+
+    Rules say the same of the same turn, so their number names an item (`by_number`), were it worded otherwise by an earlier version.
+    A model may say it otherwise the next time: its items go by their words or their slot and value, and what it said before stays (W1, W3).
+    """
+    rows: dict[int, tuple[EvidenceKind, EvidenceRow]] = {}
     for number, proposal in enumerate(plan.extraction.proposals):
+        if number in plan.forgotten:
+            continue
         model = EVIDENCE_MODELS[proposal.kind]
-        # Rules say the same of the same turn, so their number names an item. A model may say it otherwise the next time: its items go by their
-        # words or their slot and value, and what it said before stays (W1, W3).
         known = model.objects.filter(state=state, made_by=proposal.made_by).order_by("number")
-        same = Q(number=number) if proposal.made_by == "rule" else Q(value=proposal.value) & (Q(text=proposal.text) | Q(slot=proposal.slot[:200]) & ~Q(slot=""))
-        row = known.filter(same).first()
+        row = _known(known.exclude(pk__in=[row.pk for of, row in rows.values() if of == proposal.kind]), number, proposal, by_number)
         if row is None:
-            last = known.values_list("number", flat=True).last() if proposal.made_by != "rule" else None
-            row = _new_row(model, state, proposal, number if last is None else max(number, last + 1))
-        rows.append((proposal.kind, row))
+            taken = set(known.values_list("number", flat=True))
+            row = _new_row(model, state, proposal, number if number not in taken else max(taken) + 1)
+        rows[number] = (proposal.kind, row)
     return rows
+
+
+def _known(known: QuerySet[EvidenceRow], number: int, proposal: Proposal, by_number: bool) -> EvidenceRow | None:
+    """The row that says this already, of those no other proposal has."""
+    text, slot, value = _words_of(proposal)
+    if proposal.made_by != "rule":
+        return known.filter(Q(value=value) & (Q(text=text) | Q(slot=slot) & ~Q(slot=""))).first()
+    same = list(known.filter(text=text, slot=slot, value=value))
+    found = next((row for row in same if row.number == number), same[0] if same else None)
+    return found or (known.filter(number=number).first() if by_number else None)
 
 
 def _new_row(model: type[EvidenceRow], state: InteractionState, proposal: Proposal, number: int) -> EvidenceRow:
@@ -241,13 +289,15 @@ def _name_tree(state: InteractionState, plan: Plan) -> None:
     add_postings(state.forest_id, state.root_id, len(topic.stems), [(int(PostingKind.TOPIC), stem, 1) for stem in plan.topic_stems])
 
 
-def _write_vectors(state: InteractionState, plan: Plan, rows: list[tuple[EvidenceKind, EvidenceRow]]) -> None:
-    ids = {(str(kind), number): row.pk for number, (kind, row) in enumerate(rows)}
+def _write_vectors(state: InteractionState, plan: Plan, rows: Mapping[int, tuple[EvidenceKind, EvidenceRow]]) -> None:
+    ids = {(str(kind), number): row.pk for number, (kind, row) in rows.items()}
     for (kind, number), vector in plan.vectors.items():
         owner = state.root_id if kind == StateVector.Kind.TOPIC else state.pk
-        StateVector.objects.update_or_create(
+        kept, created = StateVector.objects.update_or_create(
             state_id=owner,
             kind=kind,
             item=ids.get((kind, number), 0),
             defaults={"forest_id": state.forest_id, "vector": half(vector)},
         )
+        if not created:  # what waits to take its place was made of the text before
+            NewVector.objects.filter(replaces=kept).delete()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from memory.engine import text
-from memory.models import EVIDENCE_MODELS, InteractionState, StateVector
+from memory.engine.forest import Extraction, Interaction
+from memory.models import EVIDENCE_MODELS, InteractionState, StateVector, Topic
 
 Key = tuple[int, str, int]  # state, kind, item
 
@@ -18,6 +19,24 @@ def of_turn(user: str, assistant: str) -> str:
 def of_item(said: str, user: str, made_by: str) -> str:
     """What a fact's or record's vector embeds: it is found by its own words and those of its turn (paper §3.3); a person's own wording stands alone."""
     return said if made_by == "user" else f"{said}\n{user}"
+
+
+def unchanged(state: Interaction, extraction: Extraction, branch: str) -> Iterator[tuple[str, int]]:
+    """The (kind, number) of what needn't be embedded again: the vector is there and was made of the same text.
+
+    A state's turn is embedded by its rough commit; only one whose answer was redacted since has no vector of it."""
+    kinds = StateVector.Kind
+    there = set(StateVector.objects.filter(state__in={state.id, state.root}).values_list("state_id", "kind", "item"))
+    if (state.id, kinds.STATE, 0) in there:
+        yield "state", 0
+    if (state.id, kinds.BRANCH, 0) in there and branch == text.branch_text(state.topic, state.path_summary, state.node_summary, state.entities):
+        yield "branch", 0
+    if (state.root, kinds.TOPIC, 0) in there and Topic.objects.filter(root=state.root, key=extraction.topic).exists():
+        yield "topic", 0
+    for kind in {proposal.kind for proposal in extraction.proposals}:
+        rows = EVIDENCE_MODELS[kind].objects.filter(state=state.id).exclude(made_by="user").values_list("text", "pk")
+        said = {words for words, pk in rows if (state.id, kind, pk) in there}
+        yield from ((kind, number) for number, proposal in enumerate(extraction.proposals) if proposal.kind == kind and proposal.text in said)
 
 
 def embedded(states: Iterable[InteractionState]) -> Iterator[tuple[Key, str]]:

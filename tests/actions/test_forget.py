@@ -198,7 +198,10 @@ def test_what_a_person_said_of_evidence_further_down_stays(sung, ines):
 def test_a_preview_lists_the_consequences_and_changes_nothing(sung, ines):
     before = canaries()
     answer = delete_state(sung.deleted, "children_to_parent", ines, preview=True)
-    assert answer["counts"] == {"states": 1, "facts": 1, "records": 1, "kept": 1, "children_moved": 1, "used_by": 1}
+    assert answer["counts"] == {"states": 1, "facts": 1, "records": 1, "kept": 1, "children_moved": 1, "used_by": 1, "quoted_by": 0}
+    assert answer["rebuilt"] == {"summaries": 6, "topics": 1}  # its topic has a word that only this turn says, so the whole tree is told anew
+    assert [(one["kind"], one["id"], one["because"]) for one in answer["stays"]] == [("fact", sung.shared.pk, "“Plan the kitchen” says it too.")]
+    assert [(one["kind"], one["id"]) for one in answer["restored"]] == [("fact", sung.old.pk)]
     assert [use["state"] for use in answer["used_by"]] == [sung.elsewhere.pk]
     assert canaries() == before and not AuditEntry.objects.exists()
 

@@ -16,6 +16,7 @@ MAX_WORDS = 50
 MAX_ENTITIES, MAX_KEYWORDS = 16, 16
 STEPS_SHOWN = 4  # latest steps of a path that its summary names, beside where it began
 STEP_WIDTH = 90
+NAMING = 3  # turns of a path that its tree's topic key is read off
 TOPIC_WIDTH = 60
 WHOLE_NAME = 0.7  # a phrase is preferred to its one word from this share of the word's score: “Grand Canyon”, not “Grand”
 
@@ -98,6 +99,12 @@ def keywords(interaction: Interaction) -> tuple[str, ...]:
     )
 
 
+def empty_step(node_summary: str, user: str) -> bool:
+    """Whether a state says nothing that a path summary would name (“thanks”)."""
+    step = node_summary or _cut(_weightiest(user))
+    return not step or bool(_EMPTY.match(step))
+
+
 def path_summary(topic: str, path: Sequence[Interaction], latest: str) -> str:
     """`Topic: … | Progress: …`: where the path began and its latest steps. Made from the nodes that are there, so that nothing deleted lives on in it (D2)."""
     steps = [interaction.node_summary or _cut(_weightiest(interaction.user)) for interaction in path] + [latest]
@@ -138,7 +145,7 @@ def topic_key(path: Sequence[Interaction]) -> tuple[str, tuple[str, ...]]:
     """
     scores: dict[str, float] = {}
     shown: dict[str, str] = {}
-    for place, interaction in enumerate(path[:3]):
+    for place, interaction in enumerate(path[:NAMING]):
         for text, weight in ((language.said(interaction.user)[:1500], 2.0 / (1 + place)), (interaction.assistant[:1500], 0.4 / (1 + place))):
             _score(text, weight, scores, shown, titles=weight >= 1)
     if not scores:
