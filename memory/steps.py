@@ -399,6 +399,7 @@ def plan_refinement(forest_id: int, state_id: int) -> refine.Plan:
         spent=spent,
         milliseconds=1000 * (time.perf_counter() - started),
         forgotten=gone,
+        again=row.refined_by == refine.ANEW,
     )
 
 
@@ -410,7 +411,7 @@ def _plan_summary(state: Interaction, before: Sequence[Interaction], row: Intera
     with usage.counted(spent):
         [vector] = embedder().embed([text.branch_text(state.topic, path_summary, state.node_summary, state.entities)])
     version = row.refined_by.removeprefix(refine.SUMMED)
-    return refine.Plan(state.id, version, extraction, {("branch", 0): vector}, (), {}, 1000 * (time.perf_counter() - started), spent)
+    return refine.Plan(state.id, version, extraction, {("branch", 0): vector}, (), {}, 1000 * (time.perf_counter() - started), spent, again=True)
 
 
 def _shown(state_id: int) -> list[str]:

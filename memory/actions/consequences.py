@@ -46,12 +46,12 @@ def answer(
 def used_by(forest: Forest, away: Away, own: Collection[int]) -> tuple[list[Json], int]:
     """The turns that were given any of it, newest first, and how many there are. `own`: turns that go, or that said it."""
     if away.gone and not away.items:  # whatever rests on a state that goes names it as a source: the index alone knows
-        turns = ContextTrace.objects.in_forest(forest).filter(sources__overlap=list(away.gone)).values("turn")
-        rows = InteractionState.objects.in_forest(forest).filter(turn__in=turns)
+        turns = list(ContextTrace.objects.in_forest(forest).filter(sources__overlap=list(away.gone)).values_list("turn_id", flat=True))
     else:
-        rows = InteractionState.objects.in_forest(forest).filter(turn__in=redact.using(forest, away))
-    rows = rows.exclude(turn__in=list(own))
-    return uses(rows.order_by("-position")[:USED_BY_LIMIT]), rows.count()
+        turns = redact.using(forest, away)
+    states = InteractionState.objects.in_forest(forest).filter(turn__in=set(turns) - set(own)).order_by("-position").values_list("pk", flat=True)
+    found = list(states)
+    return uses(InteractionState.objects.filter(pk__in=found[:USED_BY_LIMIT]).order_by("-position")), len(found)
 
 
 def quoted_by(forest: Forest, quotes: Quotes) -> tuple[list[Json], int]:

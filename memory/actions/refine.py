@@ -13,6 +13,7 @@ from functools import partial
 from django.db import DatabaseError, connections, transaction
 
 from memory import messages, present, steps
+from memory.actions import structure
 from memory.llm.interface import ModelError
 from memory.models import Forest, InteractionState
 from memory.store import refine as store
@@ -21,6 +22,9 @@ log = logging.getLogger(__name__)
 
 # What is wrong with a model's reading of this very turn; everything else is the endpoint's trouble, and no reason to give up on a turn.
 OF_THE_TURN = ("structured_invalid", "only_reasoning", "empty_answer", "prompt_too_long")
+
+# What is told anew after a deletion is passed on so many states at a time.
+TOLD_AT_ONCE = 40
 
 # While imported states are refined, watching pages are told so often.
 QUIET_SECONDS = 60.0
@@ -68,6 +72,7 @@ def _keep_alive(forest_id: int, token: int, stop: threading.Event) -> None:
 def _refine_all(forest_id: int, token: int, tell: bool, amid_import: bool) -> tuple[int, dict[bool, int]]:
     """How many were refined, and the positions looked at last, of imported states and of others."""
     done, positions, told, quiet = 0, {False: 0, True: 0}, time.monotonic(), 0
+    again: list[int] = []  # told anew after a deletion
     while (found := _next(forest_id, positions)) is not None:
         imported, state_id, position = found
         positions[imported] = position
@@ -89,15 +94,22 @@ def _refine_all(forest_id: int, token: int, tell: bool, amid_import: bool) -> tu
         else:
             with transaction.atomic():
                 applied = store.apply(forest_id, token, plan)
-                if tell and not imported:
+                if plan.again:
+                    again += [state_id] if applied else []
+                elif tell and not imported:
                     transaction.on_commit(partial(_tell, forest_id, state_id, applied))
         done += applied is not None
+        if tell and len(again) >= TOLD_AT_ONCE:
+            structure.tell_changed(forest_id, again)
+            again = []
         quiet += tell and imported and not amid_import
         if quiet and time.monotonic() - told > QUIET_SECONDS:
             _tell_of_all(forest_id)
             told, quiet = time.monotonic(), 0
     if quiet:
         _tell_of_all(forest_id)
+    if tell and again:
+        structure.tell_changed(forest_id, again)
     return done, positions
 
 

@@ -50,6 +50,7 @@ class Plan:
     milliseconds: float
     spent: Spent = field(default_factory=dict)
     forgotten: frozenset[int] = frozenset()  # numbers of proposals that a person deleted: nothing of them is written
+    again: bool = False  # told anew after a deletion: many at once, and mostly with the same outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,11 +169,11 @@ def apply(forest: int, token: int, plan: Plan) -> Applied | None:
 def _drop_unsaid(state: InteractionState, plan: Plan) -> tuple[set[int], Slots]:
     """A state whose path has lost a turn is read anew: what the rules no longer read in it goes, but for what a person has said of it (D2)."""
     unsaid: dict[str, list[int]] = {}
-    for kind in EVIDENCE_MODELS:
+    for kind, model in EVIDENCE_MODELS.items():
         said = {_words_of(item) for number, item in enumerate(plan.extraction.proposals) if item.kind == kind and number not in plan.forgotten}
-        for row in unjudged(state.forest_id, kind).filter(state=state, made_by="rule", sources=[state.pk]):
-            if (row.text, row.slot, row.value) not in said:
-                unsaid.setdefault(kind, []).append(row.pk)
+        rows = model.objects.filter(state=state, made_by="rule", sources=[state.pk]).values_list("pk", "text", "slot", "value")
+        if gone := [pk for pk, *words in rows if tuple(words) not in said]:
+            unsaid[kind] = list(unjudged(state.forest_id, kind).filter(pk__in=gone).values_list("pk", flat=True))
     return drop(state.forest_id, unsaid)
 
 

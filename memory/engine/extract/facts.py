@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 
 from memory.engine import cues, terms
 from memory.engine.extract import language, slots, tags, telling
@@ -85,6 +86,12 @@ def setting_of(path: Sequence[Interaction], topic: str) -> Setting:
 
 def read(text: str, setting: Setting) -> list[Fact]:
     """The facts in a user's words, those with a slot first come first; questions, wishes and small talk give none (W5, W6)."""
+    return list(_read(text, setting.topic, tuple(setting.filled), setting.asked))
+
+
+@lru_cache(maxsize=1024)  # along a path each turn is read for every one after it, mostly against the same
+def _read(text: str, topic: str, filled: tuple[Slotted, ...], asked: str) -> tuple[Fact, ...]:
+    setting = Setting(topic, filled, asked)
     facts: list[Fact] = []
     plain = 0
     for clause in language.clauses(text):
@@ -100,7 +107,7 @@ def read(text: str, setting: Setting) -> list[Fact]:
         facts.append(fact)
         if len(facts) == MAX_FACTS:
             break
-    return facts
+    return tuple(facts)
 
 
 def _read_clause(clause: str, setting: Setting) -> Fact | None:

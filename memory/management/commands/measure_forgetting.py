@@ -13,6 +13,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 from django.db import connection
+from django.db.models import F
 
 from memory.actions.create_forest import create_forest
 from memory.actions.forget import delete_forest, delete_state
@@ -89,10 +90,18 @@ class Command(BaseCommand):
         rows += self._rows(forest, "the first turn of a tree", [lambda: turn(parent__isnull=True)] * few, state())
         return rows
 
+    def _refine(self, forest: Forest, row: Any) -> None:
+        """What stands around it is made by the extractors first, not by the seeding: otherwise everything would differ when it is read anew."""
+        state = row if isinstance(row, InteractionState) else row.state
+        near = InteractionState.objects.in_forest(forest).filter(root_id=state.root_id, depth__gte=state.depth - 6, depth__lte=state.depth + 40)
+        near.filter(refined_at__lte=F("time")).update(refined_at=None, refined_by="")
+        drain(forest.pk, tell=False)
+
     def _rows(self, forest: Forest, what: str, choose: list[Callable[[], Any]], delete: Delete) -> list[tuple[str, str]]:
         times: dict[str, list[float]] = {"preview": [], "done": [], "both": [], "anew": []}
         for number, chosen in enumerate([*choose[:WARM], *choose]):
             row = chosen()
+            self._refine(forest, row)
             marks = [time.perf_counter()]
             told = delete(row, preview=True)
             marks.append(time.perf_counter())
