@@ -208,7 +208,7 @@ def test_a_turn_without_a_sign_of_life_is_interrupted_and_the_next_one_may_start
     assert generation.sweep() == ([], [forest.pk])
     Turn.objects.filter(pk=turn.pk).update(heartbeat_at=timezone.now() - timedelta(seconds=11), partial="The first wor", status="answering")
     dead, forests = generation.sweep()
-    assert dead == [(forest.pk, turn.pk, "The first wor")]
+    assert dead == [(forest.pk, turn.pk)]
     assert forests == [forest.pk]
     turn.refresh_from_db()
     assert (turn.status, turn.partial, turn.generator) == ("interrupted", "The first wor", "")

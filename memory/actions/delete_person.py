@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
@@ -20,16 +21,26 @@ from memory.models import ApiKey, AuditEntry, Forest
 
 
 def delete_person(person: Any, by: Any, *, preview: bool = False) -> dict[str, Any]:
+    """Delete another person. Raises Refused for oneself (`delete_oneself` asks for the name), and as `_delete` does."""
+    if person.pk == by.pk:
+        raise conflict("You can't delete yourself here.", "Delete your account on the page, or ask another administrator.")
+    return _delete(person, by, preview=preview)
+
+
+def delete_oneself(person: Any, username: str = "", *, preview: bool = False) -> dict[str, Any]:
+    """Delete one's own account, confirmed by one's own name. Raises Refused."""
+    if not preview and username != person.get_username():
+        raise invalid("This isn't your name.", "Write your name as it is shown, to confirm.", {"username": ["Not your name."]})
+    return _delete(person, person, preview=preview)
+
+
+def _delete(person: Any, by: Any, *, preview: bool) -> dict[str, Any]:
     """All forests, keys, sessions, the profile and the person, in one transaction; admin log entries about them lose their name.
 
     Raises Refused while a turn of one of their forests is being answered, and for the last superuser: nobody could let people in any more."""
     User = get_user_model()  # noqa: N806 - a class
-    others = User.objects.filter(is_superuser=True, is_active=True).exclude(pk=person.pk)
-    if person.is_superuser and not others.exists():
-        raise conflict(
-            "You are the last administrator, and can't be deleted." if person.pk == by.pk else "The last administrator can't be deleted.",
-            "Make another one first.",
-        )
+    administrators = User.objects.filter(is_superuser=True, is_active=True)
+    _keep_one(person, administrators.values_list("pk", flat=True))
     forests = list(Forest.objects.filter(owner=person))
     told = present.forest_list(forests)
     counts = {
@@ -41,12 +52,14 @@ def delete_person(person: Any, by: Any, *, preview: bool = False) -> dict[str, A
         return consequences.answer(preview=True, counts=counts)
     reach_valkey()
     with transaction.atomic():
-        # First the person, so that they plant no further forest meanwhile; then the forests, all quiet or none deleted.
-        locked = User.objects.select_for_update().filter(pk=person.pk).first()
-        if locked is None:
-            raise conflict("This person is gone already.", "Reload the page.")
+        # Forests first, as every deletion does; then the person, and with them the other administrators, of whom two might leave at once.
         forests = list(Forest.objects.select_for_update().filter(owner=person).order_by("pk"))
-        for forest in forests:
+        admins = list(administrators.select_for_update().order_by("pk").values_list("pk", flat=True)) if person.is_superuser else []
+        _keep_one(person, admins)
+        locked = User.objects.select_for_update().filter(pk=person.pk).first()
+        if locked is None or Forest.objects.filter(owner=person).count() != len(forests):
+            raise conflict("Something changed meanwhile.", "Reload and try again.")
+        for forest in forests:  # all are quiet, or none is deleted
             quiet_turns(forest)
         for forest in forests:
             delete_forest(forest, by)
@@ -59,11 +72,9 @@ def delete_person(person: Any, by: Any, *, preview: bool = False) -> dict[str, A
     return consequences.answer(preview=False, counts=counts)
 
 
-def delete_oneself(person: Any, username: str) -> dict[str, Any]:
-    """Delete one's own account, confirmed by one's own name. Raises Refused."""
-    if username != person.get_username():
-        raise invalid("This isn't your name.", "Write your name as it is shown, to confirm.", {"username": ["Not your name."]})
-    return delete_person(person, person)
+def _keep_one(person: Any, administrators: Iterable[int]) -> None:
+    if person.is_superuser and not set(administrators) - {person.pk}:
+        raise conflict("The last administrator can't be deleted.", "Make another one first.")
 
 
 def _end_sessions(person: int) -> None:

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from memory import errors, present
-from memory.actions.delete_person import delete_oneself, delete_person
+from memory.actions.delete_person import delete_oneself
 from memory.actions.update_profile import update_profile
 from memory.api import answers, requests
 from memory.api.base import View
@@ -31,7 +31,7 @@ class Me(View):
     def delete(self, request: Request) -> Response:
         """Delete your account with all your forests; `{"username"}` confirms it. `preview=1` only tells what would go. Not with a key."""
         if self.query(requests.Preview)["preview"]:
-            return Response(delete_person(request.user, request.user, preview=True))
+            return Response(delete_oneself(request.user, preview=True))
         if isinstance(request.auth, ApiKey):
             raise errors.forbidden("A key can't delete the account it belongs to.", "Sign in and delete it there.")
         done = delete_oneself(request.user, self.body(requests.AccountDeletion)["username"])

@@ -29,6 +29,7 @@ from memory.actions.create_forest import create_forest
 from memory.actions.delete_person import delete_oneself
 from memory.actions.export_forest import export_forest
 from memory.actions.forget import delete_forest, delete_state
+from memory.actions.forget_item import delete_item
 from memory.actions.refine import drain
 from memory.api.authentication import make_key
 from memory.models import (
@@ -269,7 +270,7 @@ class Sung:
         Outbox.objects.create(forest=self.forest, subject=self.secret.pk)
         Profile.objects.get_or_create(owner=self.owner)
         make_key(self.owner, f"key {CANARY}")
-        ModelCapability.objects.create(address="http://127.0.0.1", probed_at=self.secret.time)
+        ModelCapability.objects.get_or_create(address="http://127.0.0.1", defaults={"probed_at": self.secret.time})
         AuditEntry.objects.create(owner=self.owner, action="pin", subject="fact 1")
         Bulk.objects.create(owner=self.owner, key="k", action="retract", target="fact", ids=[self.fact.pk])
 
@@ -277,8 +278,9 @@ class Sung:
 @pytest.fixture
 def sung(ines, uploads_folder):
     made = Sung(ines, uploads_folder)
+    turns = list(Turn.objects.values_list("pk", flat=True))
     yield made
-    messages.forget(list(Turn.objects.values_list("pk", flat=True)))
+    messages.forget(turns)
 
 
 @pytest.fixture(autouse=True)
@@ -292,7 +294,7 @@ def committed(monkeypatch, django_capture_on_commit_callbacks):
 
         return call
 
-    for delete in (delete_state, delete_forest, delete_oneself):
+    for delete in (delete_state, delete_item, delete_forest, delete_oneself):
         monkeypatch.setitem(globals(), delete.__name__, committing(delete))
 
 
@@ -374,6 +376,36 @@ def test_a_deleted_account_is_nowhere_and_signed_out(sung, ines, django_user_mod
     assert Session.objects.count() == number - 1
     assert not Forest.objects.exists() and not Profile.objects.exists()
     assert {entry.action for entry in AuditEntry.objects.all()} >= {"delete_person", "delete_forest"}
+
+
+def hashes(person: Any) -> dict[str, str]:
+    """A hash of everything in the tables that is this person's."""
+    found = {}
+    with connection.cursor() as cursor:
+        for model in apps.get_app_config("memory").get_models():
+            names = {field.name for field in model._meta.concrete_fields}
+            of = "forest_id IN (SELECT id FROM memory_forest WHERE owner_id = %s)" if "forest" in names else "owner_id = %s" if "owner" in names else None
+            if of:
+                cursor.execute(f"SELECT md5(coalesce(string_agg(t::text, '|' ORDER BY id), '')) FROM \"{model._meta.db_table}\" t WHERE {of}", [person.pk])
+                found[model.__name__] = cursor.fetchone()[0]
+        cursor.execute("SELECT md5(t::text) FROM auth_user t WHERE id = %s", [person.pk])
+        found["User"] = cursor.fetchone()[0]
+    return found
+
+
+def test_nothing_of_another_person_changes_though_they_said_the_same(sung, ines, omar, uploads_folder):
+    his = Sung(omar, uploads_folder)
+    before = hashes(omar)
+    assert len(set(before.values())) > 15
+    delete_item(sung.fact, ines, redact_quotes=True)
+    delete_state(sung.secret, "children_to_parent", ines, redact_quotes=True)
+    drain(sung.forest.pk)
+    delete_state(sung.far, "with_children", ines)
+    delete_forest(sung.forest, ines)
+    delete_oneself(ines, ines.username)
+    assert hashes(omar) == before
+    kept = messages.replay(his.secret.turn_id, 0)
+    assert [message["text"] for message in kept] == [CANARY]
 
 
 def test_the_rewritten_append_file_of_valkey_holds_nothing_of_it(sung, ines, tmp_path, monkeypatch):
