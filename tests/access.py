@@ -49,7 +49,7 @@ class Everything(Planted):
         ApiKey.objects.create(owner=ines, name=CANARY, prefix="aw_x", key_hash="f" * 64)
         self.audited = AuditEntry.objects.create(owner=ines, forest_number=self.forest.pk, action="move", subject=f"state {self.state.pk}")
         Forgotten.objects.create(forest=self.forest, state=self.state, salt="0" * 32, marks=["0" * 64])
-        self.bulk = Bulk.objects.create(owner=ines, key="k", action="retract", target="fact", ids=[self.fact.pk], message=CANARY)
+        self.bulk = Bulk.objects.create(owner=ines, key=f"k{ines.pk}", action="retract", target="fact", ids=[self.fact.pk], message=CANARY)
 
     def value(self, name: str) -> Any:
         """What a parameter of this name takes."""

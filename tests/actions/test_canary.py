@@ -272,7 +272,7 @@ class Sung:
         make_key(self.owner, f"key {CANARY}")
         ModelCapability.objects.get_or_create(address="http://127.0.0.1", defaults={"probed_at": self.secret.time})
         AuditEntry.objects.create(owner=self.owner, action="pin", subject="fact 1")
-        Bulk.objects.create(owner=self.owner, key="k", action="retract", target="fact", ids=[self.fact.pk])
+        Bulk.objects.create(owner=self.owner, key=f"k{self.owner.pk}", action="retract", target="fact", ids=[self.fact.pk])
 
 
 @pytest.fixture
