@@ -20,7 +20,7 @@ from drf_spectacular.generators import SchemaGenerator
 
 from arborweb.home import PROJECT
 from memory.llm.embed import embedder
-from memory.models import ApiKey, AuditEntry, Bulk, Forest, Import, Job, Lease, ModelCapability, NewVector, Outbox, Profile, StateVector
+from memory.models import ApiKey, AuditEntry, Bulk, Forest, Forgotten, Import, Job, Lease, ModelCapability, NewVector, Outbox, Profile, StateVector
 from memory.models.scoping import InForest
 from tests.api.conftest import CANARY, Planted
 from tests.forests import learn
@@ -48,7 +48,8 @@ class Everything(Planted):
         Profile.objects.create(owner=ines)
         ApiKey.objects.create(owner=ines, name=CANARY, prefix="aw_x", key_hash="f" * 64)
         self.audited = AuditEntry.objects.create(owner=ines, forest_number=self.forest.pk, action="move", subject=f"state {self.state.pk}")
-        self.bulk = Bulk.objects.create(owner=ines, key="k", action="retract", target="fact", ids=[self.fact.pk], message=CANARY)
+        Forgotten.objects.create(forest=self.forest, state=self.state, salt="0" * 32, marks=["0" * 64])
+        self.bulk = Bulk.objects.create(owner=ines, key=f"k{ines.pk}", action="retract", target="fact", ids=[self.fact.pk], message=CANARY)
 
     def value(self, name: str) -> Any:
         """What a parameter of this name takes."""

@@ -109,6 +109,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/forests/{forest}/forget/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description What of the forest some words mean, to be deleted then. Changes nothing, is no turn, and is written nowhere. */
+        post: operations["forests_forget_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/forests/{forest}/health/": {
         parameters: {
             query?: never;
@@ -310,7 +327,7 @@ export interface paths {
         /** @description The conversation, newest last; `next` leads back in time. */
         get: operations["forests_turns_retrieve"];
         put?: never;
-        /** @description Send a turn. The same `client_id` again gives the turn it gave before (200). */
+        /** @description Send a turn. The same `client_id` again gives the turn it gave before (200). A text that asks to forget something is no turn: what is meant (200). */
         post: operations["forests_turns_create"];
         delete?: never;
         options?: never;
@@ -346,7 +363,8 @@ export interface paths {
         get: operations["items_retrieve"];
         put?: never;
         post?: never;
-        delete?: never;
+        /** @description Delete it for good; its turn stays, with its words, and doesn't teach it anew. `preview=1` only tells what would change. */
+        delete: operations["items_destroy"];
         options?: never;
         head?: never;
         patch?: never;
@@ -431,7 +449,8 @@ export interface paths {
         get: operations["me_retrieve"];
         put?: never;
         post?: never;
-        delete?: never;
+        /** @description Delete your account with all your forests; `{"username"}` confirms it. `preview=1` only tells what would go. Not with a key. */
+        delete: operations["me_destroy"];
         options?: never;
         head?: never;
         /** @description Set your time zone and the token budget of the evidence block. */
@@ -508,7 +527,7 @@ export interface paths {
         get: operations["states_retrieve"];
         put?: never;
         post?: never;
-        /** @description Delete it with what only it supported; its children move to its parent, or go with it. `preview=1` only counts. */
+        /** @description Delete it with what only it supported; its children move to its parent, or go with it. `preview=1` only tells what would change. */
         delete: operations["states_destroy"];
         options?: never;
         head?: never;
@@ -910,6 +929,18 @@ export interface components {
             results: components["schemas"]["Forest"][];
             next: number | null;
         };
+        /** @description In place of a turn: the text asks to forget something, so it was written nowhere. */
+        ForgetAsked: {
+            forget: components["schemas"]["ForgetFound"];
+        };
+        ForgetAskedRequest: {
+            text: string;
+        };
+        ForgetFound: {
+            /** @description The words to be forgotten. */
+            what: string;
+            matches: components["schemas"]["Match"][];
+        };
         Health: {
             lag: components["schemas"]["Lag"][];
             tokens: components["schemas"]["TokensOfDay"][];
@@ -1037,6 +1068,23 @@ export interface components {
             method: components["schemas"]["MethodEnum"];
             candidates: components["schemas"]["RecallCandidate"][];
         };
+        Match: {
+            kind: components["schemas"]["MatchKindEnum"];
+            id: number;
+            text: string;
+            state: number;
+            /** Format: double */
+            score: number;
+        };
+        /**
+         * @description * `fact` - fact
+         *     * `artifact` - artifact
+         *     * `event` - event
+         *     * `mutable_state` - mutable_state
+         *     * `state` - state
+         * @enum {string}
+         */
+        MatchKindEnum: "fact" | "artifact" | "event" | "mutable_state" | "state";
         Me: {
             id: number;
             username: string;
@@ -1577,6 +1625,11 @@ export interface components {
              */
             edit_of?: number | null;
             text: string;
+            /**
+             * @description Send it as a turn even though it asks to forget something.
+             * @default false
+             */
+            as_turn: boolean;
             client_id?: string;
             /**
              * @description Answer when the turn has ended, after 60 s at most.
@@ -1584,6 +1637,7 @@ export interface components {
              */
             wait: boolean;
         };
+        TurnOrForget: components["schemas"]["Turn"] | components["schemas"]["ForgetAsked"];
         TurnPage: {
             results: components["schemas"]["Turn"][];
             next: number | null;
@@ -1858,6 +1912,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FactPage"];
+                };
+            };
+        };
+    };
+    forests_forget_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                forest: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ForgetAskedRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForgetFound"];
                 };
             };
         };
@@ -2209,7 +2288,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Turn"];
+                    "application/json": components["schemas"]["TurnOrForget"];
                 };
             };
             201: {
@@ -2260,6 +2339,32 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Item"];
                 };
+            };
+        };
+    };
+    items_destroy: {
+        parameters: {
+            query?: {
+                /** @description 1: what would change; nothing does. */
+                preview?: boolean;
+                /** @description 1: passages of later answers that quote it go too. */
+                redact?: boolean;
+            };
+            header?: never;
+            path: {
+                item: number;
+                kind: "artifact" | "event" | "fact" | "mutable_state";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
@@ -2383,6 +2488,27 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Me"];
                 };
+            };
+        };
+    };
+    me_destroy: {
+        parameters: {
+            query?: {
+                /** @description 1: what would change; nothing does. */
+                preview?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
@@ -2523,6 +2649,8 @@ export interface operations {
                 mode?: "with_children" | "children_to_parent";
                 /** @description 1: what would change; nothing does. */
                 preview?: boolean;
+                /** @description 1: passages of later answers that quote it go too. */
+                redact?: boolean;
             };
             header?: never;
             path: {

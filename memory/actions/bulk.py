@@ -1,7 +1,7 @@
 """The same done to many rows, one after the other, each through the action that the page takes: retract, delete, extract again, embed anew.
 
 A row and the count of rows done are written in one transaction, so that a delivery twice, or a worker killed and replaced, does each row once.
-What manages its own transactions (embedding anew, deleting a person) can be begun again instead. What was done before a cancellation stays.
+What manages its own transactions (embedding anew) can be begun again instead. What was done before a cancellation stays.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from memory.actions import reembed
 from memory.actions.cancel_job import cancel_job
 from memory.actions.delete_person import delete_person
 from memory.actions.forget import delete_forest, delete_state
+from memory.actions.forget_item import delete_item
 from memory.actions.publish_outbox import send
 from memory.actions.refine_again import refine_again
 from memory.actions.revise import revise
@@ -109,16 +110,26 @@ def _taught(row: InteractionState, by: Any) -> Preview:
     return {"counts": counts, "used_by": used_by(row)}
 
 
+def _delete_person(row: Any, by: Any, *, preview: bool = False) -> Preview:
+    if row.pk == by.pk:  # this job is theirs, and would go with them
+        raise conflict("You can't delete yourself here.", "Delete your account on the page.")
+    return delete_person(row, by, preview=preview)
+
+
 def _delete_state(mode: Any) -> Step:
     return Step(lambda row, by, beat: _nothing(delete_state(row, mode, by)), lambda row, by: delete_state(row, mode, by, preview=True))
 
 
 STEPS: dict[tuple[str, str], Step] = {
     **{(what, kind): _revise(what) for what in ("retract", "restore", "quarantine", "pin", "unpin") for kind in EVIDENCE_MODELS},
+    **{
+        ("delete", kind): Step(lambda row, by, beat: _nothing(delete_item(row, by)), lambda row, by: delete_item(row, by, preview=True))
+        for kind in EVIDENCE_MODELS
+    },
     ("delete", "state"): _delete_state("children_to_parent"),
     ("delete-below", "state"): _delete_state("with_children"),
     ("delete", "forest"): Step(lambda row, by, beat: _nothing(delete_forest(row, by)), lambda row, by: delete_forest(row, by, preview=True)),
-    ("delete", "person"): Step(lambda row, by, beat: _nothing(delete_person(row, by)), lambda row, by: delete_person(row, by, preview=True), alone=True),
+    ("delete", "person"): Step(lambda row, by, beat: _nothing(_delete_person(row, by)), lambda row, by: _delete_person(row, by, preview=True)),
     ("re-extract", "state"): Step(lambda row, by, beat: refine_again(row, by), _taught),
     ("reembed", "forest"): Step(_reembed, lambda row, by: {"counts": {"vectors": StateVector.objects.in_forest(row).count()}}, alone=True),
 }

@@ -38,6 +38,7 @@ def _actions(kind: str) -> list[Any]:
         bulk("quarantine", kind, "Quarantine"),
         bulk("pin", kind, "Pin"),
         bulk("unpin", kind, "Unpin"),
+        bulk("delete", kind, "Delete for good"),
     ]
 
 

@@ -104,6 +104,12 @@ class TopicAdmin(InForest):
     shown_at = (("state", "root_id"),)
 
 
+@admin.register(models.Forgotten)
+class ForgottenAdmin(InForest):
+    list_display = ["id", "state_id", "at"]
+    exclude = ["salt", "marks"]
+
+
 @admin.register(models.ParentChange)
 class ParentChangeAdmin(InForest):
     list_display = ["id", "state_id", "old_parent_id", "new_parent_id", "at_position", "by_user", "created_at"]

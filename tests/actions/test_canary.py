@@ -36,6 +36,9 @@ from memory.models import (
     EVIDENCE_MODELS,
     AtomicFact,
     AuditEntry,
+    Bulk,
+    Change,
+    ChangedItem,
     ContextTrace,
     Forest,
     Forgotten,
@@ -69,7 +72,10 @@ SUNG = [0.5, -0.5, 0.25] + [0.0] * 381
 CODED = {
     "Forest": {"embedder", "weights_hash", "time_zone", "answer_model"},
     "Turn": {"origin", "status", "generator", "answered_by", "usage", "timings", "error"},
-    "InteractionState": {"origin", "trust", "refined_by", "refine_error", "extraction_report"},
+    "InteractionState": {"origin", "trust", "refined_by", "refine_error", "extraction_report", "taught"},
+    "Change": {"action"},
+    "ChangedItem": {"kind", "status"},
+    "ParentChange": {"method"},
     "RoutingDecision": {"method", "ranker"},
     "ContextTrace": {"messages_hash", "cut"},
     "StateVector": {"kind"},
@@ -77,7 +83,8 @@ CODED = {
     "Revision": {"kind", "verdict", "by"},
     "Outbox": {"kind"},
     "Lease": {"holder", "last_holder"},
-    "Job": {"kind", "status", "error"},
+    "Job": {"kind", "status", "error", "result"},
+    "Bulk": {"key", "action", "target", "ids", "counts", "refused", "status", "message", "holder"},
     "Import": {"holder", "formats", "counts"},
     "Forgotten": {"salt", "marks"},
     "AuditEntry": {"action", "subject", "counts"},
@@ -270,6 +277,9 @@ class Sung:
         make_key(self.owner, f"key {CANARY}")
         ModelCapability.objects.get_or_create(address="http://127.0.0.1", defaults={"probed_at": self.secret.time})
         AuditEntry.objects.create(owner=self.owner, action="pin", subject="fact 1")
+        Bulk.objects.create(owner=self.owner, key=f"k{self.owner.pk}", action="retract", target="fact", ids=[self.fact.pk])
+        change = Change.objects.create(forest=self.forest, action="pin", by_user=self.owner, at_position=3)
+        ChangedItem.objects.create(forest=self.forest, change=change, kind="fact", item=self.fact.pk, state=self.secret)
 
 
 @pytest.fixture
