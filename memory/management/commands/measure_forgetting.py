@@ -99,7 +99,8 @@ class Command(BaseCommand):
 
     def _rows(self, forest: Forest, what: str, choose: list[Callable[[], Any]], delete: Delete) -> list[tuple[str, str]]:
         times: dict[str, list[float]] = {"preview": [], "done": [], "both": [], "anew": []}
-        for number, chosen in enumerate([*choose[:WARM], *choose]):
+        warm = choose[:WARM]
+        for number, chosen in enumerate([*warm, *choose]):
             row = chosen()
             self._refine(forest, row)
             marks = [time.perf_counter()]
@@ -109,17 +110,19 @@ class Command(BaseCommand):
             marks.append(time.perf_counter())
             drain(forest.pk)
             marks.append(time.perf_counter())
-            if number >= WARM:
+            if number >= len(warm):
                 times["preview"].append(1000 * (marks[1] - marks[0]))
                 times["done"].append(marks[2] - marks[1])
                 times["both"].append(marks[3] - marks[1])
                 times["anew"].append(told["rebuilt"]["summaries"])
-        return [
+        rows = [
             (f"{what}: preview", _three(times["preview"], "ms", 0)),
             (f"{what}: deleted", _three(times["done"], "s", 2)),
             (f"{what}: deleted and rebuilt", _three(times["both"], "s", 2)),
             (f"{what}: states read anew", _three(times["anew"], "states", 0)),
         ]
+        self.stderr.write("\n".join(f"{name}: {figure}" for name, figure in rows))
+        return rows
 
 
 def delete_item_by(owner: Any) -> Delete:
