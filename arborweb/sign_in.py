@@ -82,14 +82,13 @@ def keys(name: str, address: str) -> dict[Limit, str]:
 
 
 def count(name: str, address: str) -> None:
-    """Count a try before its password is looked at, so that tries side by side don't slip through. Raises Wait when there were too many."""
-    wait = 0
+    """Count a try before its password is looked at, so that tries side by side don't slip through. Raises Wait when there were too many.
+
+    A try that is refused counts no further: one machine can't use up what a name has for many."""
     for limit, key in keys(name, address).items():
         tries, left = _counted(key)
         if tries > limit.tries:
-            wait = max(wait, left)
-    if wait:
-        raise Wait(wait)
+            raise Wait(left)
 
 
 def forgive(name: str, address: str) -> None:

@@ -129,7 +129,7 @@ export type ServerMessage =
   | (OfTurn & { type: 'state.removed'; states: number[] })
   | (OfTurn & { type: 'memory.refined'; state: StateRow; tree: TreeRow; facts: Item[]; records: Item[]; revisions: Revision[]; pending: number; error?: Trouble | null })
   | { type: 'forget.asked'; client_id: string; text: string; what: string; matches: Match[]; turn?: undefined; seq?: undefined }
-  | { type: 'forest.changed'; why: 'import' | 'refined' | 'deleted'; job: number | null; turn: null; seq?: undefined }
+  | { type: 'forest.changed'; why: 'import' | 'refined' | 'deleted' | 'moved'; job: number | null; turn: null; seq?: undefined }
   | { type: 'error'; code: string; message: string; action: string; turn?: undefined; seq?: undefined };
 
 export type ClientMessage =

@@ -36,6 +36,7 @@ from memory.actions.publish_outbox import send
 from memory.actions.refine_again import refine_again
 from memory.actions.revise import revise
 from memory.errors import Refused, conflict, forbidden, invalid
+from memory.llm.interface import ModelError
 from memory.models import EVIDENCE_MODELS, AuditEntry, Bulk, Forest, InteractionState, Job, StateVector
 from memory.present.states import item_used_by, used_by
 from memory.store.jobs import CancelledError
@@ -198,7 +199,6 @@ def run(bulk_id: int) -> None:
         return
     step = STEPS[bulk.action, bulk.target]
     try:
-        _check(bulk.owner)
         with _pulse(bulk):
             while bulk.done < bulk.total:
                 _next(bulk, step)
@@ -249,7 +249,8 @@ def _pulse(bulk: Bulk) -> Iterator[None]:
 
 
 def _next(bulk: Bulk, step: Step) -> None:
-    """The next row, and that it was done: together, but for a step that commits by itself."""
+    """The next row, and that it was done: together, but for a step that commits by itself. Raises Refused when its owner is no administrator any more."""
+    _check(get_user_model().objects.get(pk=bulk.owner_id))
     if step.alone:
         _still(bulk)
         outcome = _do(bulk, step)
@@ -276,6 +277,8 @@ def _do(bulk: Bulk, step: Step) -> tuple[str, dict[str, Any] | None]:
         if refused.status == 503:
             raise _AwayError(refused.message) from None
         return "refused", {"id": pk, "code": refused.code, "message": refused.message}
+    except ModelError as error:
+        return "refused", {"id": pk, "code": error.code, "message": error.message}
     except (OperationalError, InterfaceError, redis.RedisError) as error:
         raise _AwayError(type(error).__name__) from None
     except (CancelledError, _LostError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import connection, transaction
@@ -11,6 +12,7 @@ from django.utils import timezone
 from memory import steps
 from memory.engine import cues, terms
 from memory.errors import Refused
+from memory.llm.interface import ModelError
 from memory.models import EVIDENCE_MODELS, Forest, InteractionState, Turn
 from memory.present.search import search
 from memory.present.words import shorten
@@ -33,10 +35,11 @@ def asked_to_forget(forest: Forest, text: str, *, client_id: str | None = None) 
 
 def find_to_forget(forest: Forest, what: str, *, last: bool = False) -> dict[str, Any]:
     """What of a forest the words may mean, best first, at most 10: facts, records and states; `last` puts the latest turn first."""
+    near = _near(forest, what)  # asks the embedder: not within a transaction
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION READ ONLY")
-        matches = _matches(forest, what)
+        matches = _matches(forest, what, near)
         latest = InteractionState.objects.in_forest(forest).order_by("-position").first() if last else None
     if latest is not None:
         first = {"kind": "state", "id": latest.pk, "text": shorten(latest.user_text or latest.assistant_text, TEXT), "state": latest.pk, "score": 1.0}
@@ -44,9 +47,8 @@ def find_to_forget(forest: Forest, what: str, *, last: bool = False) -> dict[str
     return {"what": what, "matches": matches[:MOST]}
 
 
-def _matches(forest: Forest, what: str) -> list[dict[str, Any]]:
+def _matches(forest: Forest, what: str, near: Mapping[tuple[str, int], float]) -> list[dict[str, Any]]:
     wanted = set(terms.content_terms(what)) or set(terms.terms(what))
-    near = _near(forest, what)
     searched = [hit for asked in (what[:200], *sorted(wanted)[:8]) for hit in search(forest, asked, MOST)]
     states = {pk for kind, pk in near if kind == "state"} | {hit["state"] for hit in searched}
     found: list[tuple[str, int, str, int]] = [  # kind, id, text, state
@@ -70,10 +72,10 @@ def _best_first(scored: tuple[float, str, int, str, int]) -> tuple[float, str, i
 
 
 def _near(forest: Forest, what: str) -> dict[tuple[str, int], float]:
-    """The nearest items and states, as (kind, id) → cosine; none in a forest of another embedder, which is searched by words alone."""
+    """The nearest items and states, as (kind, id) → cosine; none in a forest of another embedder or while the embedder is away: words alone, then."""
     try:
         place = steps.localize_text(forest, what, timezone.now())
-    except Refused:
+    except (Refused, ModelError):
         return {}
     items = evidence.nearest(forest.pk, channels.literal(place.vector), [], NEAR)
     found: dict[tuple[str, int], float] = {(kind, item): similarity for (kind, item), similarity in items.items()}

@@ -31,8 +31,6 @@ from memory.store.quotes import Quotes
 
 log = logging.getLogger(__name__)
 Mode = Literal["with_children", "children_to_parent"]
-# More rows of the drawing than this are read anew as a whole instead of being told one by one.
-TOLD_SINGLY = 40
 
 
 def delete_forest(forest: Forest, by: Any, *, preview: bool = False) -> dict[str, Any]:
@@ -207,11 +205,7 @@ def tell_deleted(forest: int, gone: Sequence[tuple[int, int]], changed: Iterable
     """After the commit: pages that watch lose what went and see what changed; of very much, they read the forest anew."""
     if gone:
         messages.publish(forest, gone[0][1], "state.removed", {"states": [state for state, _ in gone]})
-    different = set(changed)
-    if len(different) > TOLD_SINGLY:
-        messages.announce(forest, "forest.changed", {"why": "deleted", "job": None})
-        different = set()
-    structure.refine_and_tell(forest, different)
+    structure.refine_and_tell(forest, changed, "deleted")
 
 
 def forget_messages(gone: list[int], others: list[int]) -> None:

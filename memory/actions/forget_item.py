@@ -17,6 +17,7 @@ from memory.errors import unknown_item
 from memory.models import AtomicFact, EvidenceRow, Forest, InteractionState, StateVector, Turn
 from memory.present.evidence import KINDS
 from memory.store import forgotten, quotes, read
+from memory.store.changes import forget_laid_aside, laid_aside
 from memory.store.dropping import drop
 from memory.store.refine import resolve_slots
 
@@ -36,7 +37,7 @@ def delete_item(row: EvidenceRow, by: Any, *, preview: bool = False, redact_quot
         said = quotes.find(forest, [text for text in (found.text, found.value) if text], found.sources)
         reworded = set(said.states) if redact_quotes else set()
         told, parents = _told_anew(forest, found, reworded)
-        away = Away(items={(kind, found.pk)}, resting=found.sources, retold=found.sources)
+        away = Away(items={(kind, found.pk), *_former(forest, found, kind)}, resting=found.sources, retold=found.sources)
         answer = _answer(forest, found, kind, preview, told, said, away)
         if preview:
             return answer
@@ -63,6 +64,11 @@ def _names(row: EvidenceRow, summary: str) -> bool:
     return set(terms.terms(row.value or row.text)) <= set(terms.terms(summary))
 
 
+def _former(forest: Forest, row: EvidenceRow, kind: str) -> set[tuple[str, int]]:
+    """What its turns had taught where they hung before: later answers may have been given it under those ids."""
+    return {(kind, pk) for pk in laid_aside(forest, row.sources).get(kind, ())}
+
+
 def _answer(forest: Forest, row: EvidenceRow, kind: str, preview: bool, told: retell.Anew, said: quotes.Quotes, away: Away) -> dict[str, Any]:
     own = list(Turn.objects.filter(state__in=row.sources).values_list("pk", flat=True))
     going = {kind: [row.pk]}
@@ -82,12 +88,14 @@ def _delete(
 ) -> set[int]:
     structure.fence(forest)
     forgotten.forget_item(row)
+    former = _former(forest, row, kind)
+    forget_laid_aside(forest, row.sources)
     reworded = set(said.states) if redact_quotes else set()
     touched, slots = drop(forest, {kind: [row.pk]})
     _, others = resolve_slots(forest.pk, slots, None)
     cleared = retell.clear(forest, told, parents, retell.words_of(forest, reworded))
     _describe(forest, row)
-    items = {(kind, row.pk), *((of, pk) for of, ids in cleared.items.items() for pk in ids)}
+    items = {(kind, row.pk), *former, *((of, pk) for of, ids in cleared.items.items() for pk in ids)}
     if redact_quotes:
         redact.redact_answers(forest, said)
         repeating = redact.drop_repeating(forest, said, reworded)

@@ -330,9 +330,17 @@ class _Run:
         """Let localization say where it goes. A regenerated answer goes where the first answer to its question went."""
         sent_at = given.time or self.last_time
         self.done += 1
+        while not self._place(given, sent_at):
+            self.beat()
+
+    def _place(self, given: Given, sent_at: datetime) -> bool:
+        """Localize a turn and write it; False when the forest changed in between: what was found may have been deleted."""
+        as_found = Forest.objects.get(pk=self.forest.pk)
+        place = steps.localize_text(as_found, given.user or given.assistant, sent_at)  # may ask an endpoint: not while the forest is held
         with transaction.atomic():  # a turn without its state would be answered
-            forest = lock(self.forest.pk)  # what it finds can't be deleted before it is written
-            place = steps.localize_text(forest, given.user or given.assistant, sent_at)
+            forest = lock(self.forest.pk)
+            if forest.version != as_found.version:
+                return False
             if given.question in self.asked:
                 place = steps.given(place, InteractionState.objects.in_forest(forest).filter(pk=self.asked[given.question]).first())
             self.save()
@@ -343,3 +351,4 @@ class _Run:
         self.asked[given.question] = state.parent_id
         self.counts["new"] += 1
         drain(forest.pk, amid_import=True)  # the next one is localized by what this one taught
+        return True

@@ -27,6 +27,9 @@ from memory.models import (
 )
 from memory.models.forest import PostingKind
 
+# So many states that look different are told one by one.
+TOLD_SINGLY = 40
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -164,10 +167,14 @@ def audit(forest: Forest, by: object, action: str, subject: str, counts: Mapping
     AuditEntry.objects.create(owner_id=forest.owner_id, forest_number=forest.pk, actor=by, action=action, subject=subject, counts=dict(counts))  # type: ignore[misc]
 
 
-def refine_and_tell(forest: int, states: Iterable[int]) -> None:
-    """After the commit: the worker takes up what waits to be refined, and the pages that watch see the change."""
+def refine_and_tell(forest: int, states: Iterable[int], why: str = "moved") -> None:
+    """After the commit: the worker takes up what waits to be refined, and the pages that watch see the change; of very much, they read the forest anew."""
     publish_outbox(forest)
-    tell_changed(forest, states)
+    different = set(states)
+    if len(different) > TOLD_SINGLY:
+        messages.announce(forest, "forest.changed", {"why": why, "job": None})
+    else:
+        tell_changed(forest, different)
 
 
 def tell_changed(forest: int, states: Iterable[int]) -> None:

@@ -19,6 +19,7 @@ from memory.admin.bulk import bulk
 from memory.admin.filters import ITEM_FILTERS
 from memory.admin.looking import OF_FOREST, InForest, is_administrator
 from memory.errors import Refused
+from memory.llm.interface import ModelError
 from memory.present.evidence import KINDS
 
 EVIDENCE_FILTERS: list[Any] = ["status", "pinned", "made_by", "asserted", "event_time", *ITEM_FILTERS, *OF_FOREST]
@@ -61,7 +62,7 @@ class EvidenceAdmin(InForest):
 
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         edit = f"admin:memory_{self.model._meta.model_name}_edit"
-        more = {"edit_url": reverse(edit, args=[object_id])} if object_id.isdigit() else {}
+        more = {"edit_url": reverse(edit, args=[object_id])} if object_id.isascii() and object_id.isdigit() else {}
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), **more})
 
     def edit(self, request: HttpRequest, pk: int) -> HttpResponse:
@@ -73,7 +74,7 @@ class EvidenceAdmin(InForest):
         if request.method == "POST" and form.is_valid():
             try:
                 answer = revise(row, "edit", request.user, text=form.cleaned_data["text"], value=form.cleaned_data["value"] or None)
-            except Refused as refused:
+            except (Refused, ModelError) as refused:
                 self.message_user(request, f"{refused.message} {refused.action}", messages.ERROR)
             else:
                 self.message_user(request, "Edited. What it said before stays, superseded.", messages.SUCCESS)

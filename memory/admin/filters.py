@@ -39,7 +39,7 @@ class YesNo(SimpleListFilter):
 def chosen_forest(request: HttpRequest) -> int | None:
     """The forest that the list is narrowed to."""
     given = request.GET.get("forest__id__exact", "")
-    return int(given) if given.isdigit() and int(given) < 2**63 else None
+    return int(given) if given.isascii() and given.isdigit() and int(given) < 2**63 else None
 
 
 def _sources(rows: QuerySet[Any], forest: int | None) -> QuerySet[Any]:
@@ -124,7 +124,7 @@ class OfTopic(SimpleListFilter):
 
     def queryset(self, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
         given = self.value() or ""
-        return rows.filter(**{self.column: int(given)}) if given.isdigit() and int(given) < 2**63 else rows
+        return rows.filter(**{self.column: int(given)}) if given.isascii() and given.isdigit() and int(given) < 2**63 else rows
 
     def choices(self, changelist: Any) -> Iterator[Any]:
         """The one chosen by hand in the address too, though the list doesn't name it."""

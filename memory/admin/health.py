@@ -48,7 +48,7 @@ def _forest(request: HttpRequest) -> Forest | None:
     given = request.GET.get("forest")
     if not given:
         return None
-    if not (is_administrator(request) and given.isdigit() and int(given) < 2**63):
+    if not (is_administrator(request) and given.isascii() and given.isdigit() and int(given) < 2**63):
         raise Http404
     found = Forest.objects.filter(pk=int(given)).first()
     if found is None:

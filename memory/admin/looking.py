@@ -13,6 +13,7 @@ from django.utils.html import format_html
 
 from memory import models
 from memory.errors import Refused
+from memory.llm.interface import ModelError
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -117,6 +118,6 @@ def run(site: ModelAdmin, request: HttpRequest, rows: Iterable[Any], act: Callab
         try:
             act(row)
             done += 1
-        except Refused as refused:
+        except (Refused, ModelError) as refused:
             site.message_user(request, f"{row}: {refused.message} {refused.action}", messages.WARNING)
     site.message_user(request, f"{done} × {verb}.", messages.SUCCESS if done else messages.WARNING)

@@ -40,24 +40,39 @@ def told(*columns: str) -> Q:
     return there
 
 
+def laid_aside(forest: Forest | int, states: Iterable[int]) -> dict[str, set[int]]:
+    """The ids that rows of these states had, by kind, and that are nobody's now: what was read of them before they were moved."""
+    had: dict[str, set[int]] = {}
+    for taught in InteractionState.objects.in_forest(forest).filter(pk__in=list(states)).exclude(taught={}).values_list("taught", flat=True):
+        for kind, readings in taught.items():
+            had.setdefault(kind, set()).update(readings.values())
+    return {kind: ids - set(EVIDENCE_MODELS[kind].objects.in_forest(forest).filter(pk__in=ids).values_list("pk", flat=True)) for kind, ids in had.items()}
+
+
 def forget_laid_aside(forest: Forest | int, states: Iterable[int]) -> None:
     """What was laid aside of these states goes for good, with the digests of what was read."""
-    for state in InteractionState.objects.in_forest(forest).filter(pk__in=list(states)).exclude(taught={}).only("pk", "taught"):
-        for kind, readings in state.taught.items():
-            ids = set(readings.values())
-            there = set(EVIDENCE_MODELS[kind].objects.in_forest(forest).filter(pk__in=ids).values_list("pk", flat=True))
-            revisions_of(forest, kind, ids - there).delete()
-        state.taught = {}
-        state.save(update_fields=["taught"])
+    them = list(states)
+    for kind, ids in laid_aside(forest, them).items():
+        _forget(forest, kind, ids)
+    InteractionState.objects.in_forest(forest).filter(pk__in=them).exclude(taught={}).update(taught={})
 
 
 def forget_beside(forest: Forest | int, kind: str, ids: Collection[int]) -> None:
-    """Rows go for good: so do their revisions, what was read for them, and what was changed of them, which can't be undone any more; half an edit is none."""
+    """Rows go for good: so do their revisions, what is known of their reading, and what was changed of them, which can't be undone any more."""
+    _forget(forest, kind, ids)
+    gone = set(ids)
+    rows = EVIDENCE_MODELS[kind].objects.in_forest(forest).filter(pk__in=gone)
+    for state in InteractionState.objects.in_forest(forest).filter(pk__in=rows.values("state_id")).exclude(taught={}).only("pk", "taught"):
+        left = {digest: pk for digest, pk in state.taught.get(kind, {}).items() if pk not in gone}
+        state.taught = {**{of: readings for of, readings in state.taught.items() if of != kind}, **({kind: left} if left else {})}
+        state.save(update_fields=["taught"])
+
+
+def _forget(forest: Forest | int, kind: str, ids: Collection[int]) -> None:
+    """Revisions and changes of these rows; half a change that made a row is none."""
     revisions_of(forest, kind, ids).delete()
-    rows = EVIDENCE_MODELS[kind].objects.in_forest(forest).filter(pk__in=list(ids))
-    forget_laid_aside(forest, rows.values_list("state_id", flat=True))
     items = ChangedItem.objects.in_forest(forest).filter(kind=kind, item__in=list(ids))
-    halves = list(items.filter(change__action=Change.Action.EDIT).values_list("change_id", flat=True))
+    halves = list(items.filter(change__items__made=True).values_list("change_id", flat=True))
     items.delete()
     ChangedItem.objects.in_forest(forest).filter(kind=kind, superseded_by__in=list(ids)).update(superseded_by=None)
     Change.objects.in_forest(forest).filter(Q(pk__in=halves) | Q(items=None, moves=None)).delete()

@@ -51,7 +51,8 @@ def _give_back(kind: str, forest: Forest | int, going: set[int], for_good: bool)
         model.objects.filter(pk=row.pk).update(superseded_by=heir)
         if not for_good:
             continue
-        moved = Revision.objects.in_forest(forest).filter(kind=kind, old_item=row.pk, new_item=was)
+        # Which value of a slot replaced which is decided with the slot; only a person's edit goes over to the heir.
+        moved = Revision.objects.in_forest(forest).filter(kind=kind, old_item=row.pk, new_item=was, verdict=Revision.Verdict.EDITED)
         known = Revision.objects.in_forest(forest).filter(kind=kind, old_item=row.pk, new_item=heir).values("verdict")
         moved.exclude(verdict__in=known).update(new_item=heir)
     return touched

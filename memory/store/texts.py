@@ -34,9 +34,11 @@ def unchanged(state: Interaction, extraction: Extraction, branch: str) -> Iterat
     if (state.root, kinds.TOPIC, 0) in there and Topic.objects.filter(root=state.root, key=extraction.topic).exists():
         yield "topic", 0
     for kind in {proposal.kind for proposal in extraction.proposals}:
-        rows = EVIDENCE_MODELS[kind].objects.filter(state=state.id).exclude(made_by="user").values_list("text", "pk")
-        said = {words for words, pk in rows if (state.id, kind, pk) in there}
-        yield from ((kind, number) for number, proposal in enumerate(extraction.proposals) if proposal.kind == kind and proposal.text in said)
+        rows = EVIDENCE_MODELS[kind].objects.filter(state=state.id).exclude(made_by="user").values_list("pk", "made_by", "text", "slot", "value")
+        said = {tuple(words) for pk, *words in rows if (state.id, kind, pk) in there}  # by what a row is known again (store/refine.py)
+        for number, proposal in enumerate(extraction.proposals):
+            if proposal.kind == kind and (proposal.made_by, proposal.text, proposal.slot[:200], proposal.value) in said:
+                yield kind, number
 
 
 def embedded(states: Iterable[InteractionState]) -> Iterator[tuple[Key, str]]:
