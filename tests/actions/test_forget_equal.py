@@ -13,7 +13,7 @@ from memory.actions.forget import delete_state
 from memory.actions.observe import observe
 from memory.actions.refine import drain
 from memory.actions.reroute import reroute
-from memory.models import EVIDENCE_MODELS, AtomicFact, Forest, InteractionState, Posting, StateVector, TermStat, Topic
+from memory.models import EVIDENCE_MODELS, AtomicFact, Forest, InteractionState, Posting, Revision, StateVector, TermStat, Topic
 from memory.steps import plan_refinement
 from memory.store import refine as store
 
@@ -71,6 +71,7 @@ def memory_of(forest):
             for pk, s in states.items()
         ),
         "evidence": sorted(evidence),
+        "replacements": replacements_of(forest),
         "topics": sorted((name[t.root_id], t.key, tuple(t.variants), tuple(t.stems)) for t in Topic.objects.in_forest(forest)),
         "postings": sorted((p.kind, p.term, name[p.state_id], p.count) for p in Posting.objects.in_forest(forest)),
         "terms": sorted(TermStat.objects.in_forest(forest).values_list("kind", "term", "states")),
@@ -78,6 +79,14 @@ def memory_of(forest):
         "index": Forest.objects.filter(pk=forest.pk).values_list("indexed_states", "indexed_terms").get(),
         "refined by": sorted((name[pk], s.refined_by, tuple(s.keywords), s.tokens, s.length) for pk, s in states.items()),
     }
+
+
+def replacements_of(forest):
+    """Which value is told to have replaced which, and since when, by the turn's name."""
+    at = dict(InteractionState.objects.in_forest(forest).values_list("position", "turn__client_id"))
+    words = {(kind, row.pk): row.text for kind, model in EVIDENCE_MODELS.items() for row in model.objects.in_forest(forest)}
+    rows = Revision.objects.in_forest(forest).filter(by="rule", verdict="superseded")
+    return sorted((row.kind, words[row.kind, row.old_item], words[row.kind, row.new_item], at[row.at_position]) for row in rows)
 
 
 def vectors_of(forest):
@@ -102,6 +111,21 @@ def test_memory_equals_that_of_a_forest_without_the_turn(ines, gone):
     delete_state(InteractionState.objects.get(forest=forest, turn__client_id=gone), "children_to_parent", ines)
     drain(forest.pk)
     assert_equal(forest, other)
+
+
+@pytest.mark.parametrize("last", ["The kitchen budget is €23,000.", "The kitchen budget is €20,000."])
+def test_without_a_value_in_the_middle_the_last_replaced_the_first_when_it_was_said_if_it_is_another(ines, last):
+    turns = [
+        ("plan", None, "Let us plan the kitchen.", "Good."),
+        ("first", "plan", "The kitchen budget is €20,000.", "Noted."),
+        ("middle", "first", "The kitchen budget is now €21,500.", "Noted."),
+        ("last", "middle", last, "Noted."),
+    ]
+    forest, other = grow(ines, "With", turns=turns), grow(ines, "Without", {"middle"}, turns)
+    delete_state(InteractionState.objects.get(forest=forest, turn__client_id="middle"), "children_to_parent", ines)
+    drain(forest.pk)
+    assert_equal(forest, other)
+    assert bool(replacements_of(forest)) == ("23,000" in last)
 
 
 SAID = [

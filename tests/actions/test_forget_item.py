@@ -191,6 +191,28 @@ def test_later_answers_that_were_given_it_are_listed_and_their_traces_redacted(f
     assert kept.messages != []
 
 
+def test_what_was_given_before_its_turn_was_moved_is_redacted_too(ines):
+    forest = create_forest(ines, "Home")
+    given = [
+        {"id": "garden", "user": "Let us plan the garden.", "new_root": True},
+        {"id": "kitchen", "user": "I am planning our kitchen.", "new_root": True},
+        {"id": "raise", "user": "The budget is now €21,500.", "parent": "kitchen"},
+        {"id": "later", "user": "What is left?", "parent": "raise"},
+    ]
+    observe(forest, [{**turn, "assistant": "Good.", "time": f"2026-03-0{day}T10:00:00Z"} for day, turn in enumerate(given, 1)])
+    drain(forest.pk)
+    was = AtomicFact.objects.get(state=state(forest, "raise"), value="€21,500")
+    shown = trace(state(forest, "later"), was)
+    reroute(state(forest, "raise"), state(forest, "garden"), ines)
+    drain(forest.pk)
+    now = AtomicFact.objects.get(state=state(forest, "raise"), value="€21,500")
+    assert now.pk != was.pk, "it reads otherwise under another matter, and is another row"
+    assert [use["state"] for use in delete_item(now, ines, preview=True)["used_by"]] == [state(forest, "later").pk]
+    delete_item(now, ines)
+    shown.refresh_from_db()
+    assert "21,500" not in json.dumps([shown.blocks, shown.messages])
+
+
 def test_redaction_takes_the_quoting_passages_and_what_was_learned_of_them(forest, ines):
     delete_item(budget(forest), ines, redact_quotes=True)
     later = state(forest, "later")

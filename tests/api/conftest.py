@@ -66,6 +66,7 @@ class Planted:
         self.job = Job.objects.create(forest=self.forest, kind="sample", message=CANARY)
         StateLink.objects.create(forest=self.forest, state=self.later, parent=self.root, weight=0.3)
         ParentChange.objects.create(forest=self.forest, state=self.later, old_parent=self.root, new_parent=self.state, at_position=3)
+        ParentChange.objects.create(forest=self.forest, state=self.state, old_parent=self.root, at_position=3, to_root=True)
         self.change = Change.objects.create(forest=self.forest, action="pin", by_user=ines, at_position=3)
         ChangedItem.objects.create(forest=self.forest, change=self.change, kind="fact", item=self.fact.pk, state=self.state)
 

@@ -43,7 +43,7 @@ def test_a_forest_from_planting_to_deletion(as_ines, ines, settings):
     assert as_ines.ask("PATCH", path, {"name": "House", "time_zone": "Asia/Tokyo"}).json()["name"] == "House"
     say(row, "Hello")
     preview = as_ines.ask("DELETE", path + "?preview=1").json()
-    assert preview == {"preview": True, "counts": {"states": 1, "trees": 1, "turns": 1, "facts": 0, "pending": 0}}
+    assert preview["preview"] is True and {"states": 1, "trees": 1, "turns": 1, "facts": 0, "pending": 0}.items() <= preview["counts"].items()
     assert Forest.objects.exists()
     assert as_ines.ask("DELETE", path).json()["preview"] is False
     assert as_ines.ask("GET", path).status_code == 404

@@ -93,6 +93,12 @@ def test_many_machines_do_not_go_through_one_name(known):
     assert answers == [200] * NAME.tries + [429]
 
 
+def test_one_machine_does_not_keep_a_name_out_everywhere(known):
+    for _ in range(NAME.tries + ADDRESS.tries):
+        tried("known", "wrong")
+    assert tried("known", PASSWORD, "203.0.113.9").status_code == 302
+
+
 def test_the_addresses_of_one_network_count_as_one(known):
     for number in range(PAIR.tries):
         tried("known", "wrong", f"2001:db8::{number + 1:x}")
