@@ -1,4 +1,4 @@
-"""Signing in by name and password, a few tries at a time (docs/decisions/0015-sign-in.md).
+"""Signing in by name and password, a few tries at a time (docs/decisions/0016-sign-in.md).
 
 Every password that is tried anywhere (the sign-in page, the admin's) comes through `PasswordBackend`. One-time links don't: whoever has the machine gets in.
 """
