@@ -127,7 +127,7 @@ class Command(BaseCommand):
         for forest, turns in seeded:
             kept = StateVector.objects.in_forest(forest).filter(kind=StateVector.Kind.STATE).order_by("state_id").values_list("vector", flat=True)
             for number, (made, vector) in enumerate(zip(turns, kept.iterator(2_000), strict=True)):
-                peer.ask("given", id=f"made-{number}", text=f"{made.user}\n{made.assistant}", who=f"forest-{forest.pk}", vector=vector.to_list())
+                peer.ask("given", id=f"made-{number}", text=f"{made.user}\n{made.assistant}", who=f"forest-{forest.pk}", vector=list(vector))
         self.stderr.write(f"mem0 has the same {sum(len(turns) for _, turns in seeded):,} turns after {time.perf_counter() - started:.0f} s")
         yield peer
         peer.ask("close")
