@@ -86,39 +86,6 @@ class ForestPage(Shape):
     next = maybe()
 
 
-class Lag(Shape):
-    at = s.DateTimeField(help_text="When the turn became a state.")
-    seconds = s.FloatField(help_text="From then until its memory was written.")
-
-
-class TokensOfDay(Shape):
-    day = s.DateField()
-    input = number()
-    output = number()
-    cost = s.FloatField(allow_null=True)
-
-
-class ConfidenceOfDay(Shape):
-    day = s.DateField()
-    mean = s.FloatField(help_text="Mean probability of the places found, 0 to 1.")
-    unsure = number()
-    turns = number()
-
-
-class CorrectionsOfDay(Shape):
-    day = s.DateField()
-    count = number()
-
-
-class Health(Shape):
-    lag = Lag(many=True)
-    tokens = TokensOfDay(many=True)
-    confidence = ConfidenceOfDay(many=True)
-    corrections = CorrectionsOfDay(many=True)
-    pending = number()
-    oldest_pending = moment()
-
-
 class ImportReport(Shape):
     formats = s.ListField(child=s.CharField())
     relocalize = s.BooleanField()

@@ -20,7 +20,7 @@ from memory.actions.grow_sample import grow_sample
 from memory.actions.observe import observe
 from memory.actions.publish_outbox import publish_outbox
 from memory.actions.update_forest import update_forest
-from memory.api import answers, requests
+from memory.api import answers, health_answers, requests
 from memory.api.base import View, page
 from memory.models import Forest
 from memory.threads import in_thread
@@ -100,7 +100,7 @@ class Forget(View):
 
 
 class Health(View):
-    @extend_schema(responses=answers.Health)
+    @extend_schema(responses=health_answers.Health)
     def get(self, request: Request, forest: int) -> Response:
         """How its memory keeps up: commit lag, tokens, confidence and corrections by day (in its time zone, at most 90), and what is pending."""
         return Response(present.health_json(self.forest(forest)))
