@@ -11,13 +11,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import django
 import pytest
+from django.db import connections
 
 from arborweb.embedded import attach_or_start
 from arborweb.home import PROJECT, ServiceError
@@ -191,3 +193,21 @@ def worker(transactional_db, worker_process: Worker) -> Iterator[Worker]:
     worker_process.start()
     yield worker_process
     worker_process.stop()
+
+
+@pytest.fixture
+def beside():
+    """Do something in another thread, with a connection of its own."""
+    threads = ThreadPoolExecutor(8)
+
+    def run(function: Callable[..., Any], *args: Any, **more: Any) -> Future[Any]:
+        def call() -> Any:
+            try:
+                return function(*args, **more)
+            finally:
+                connections.close_all()
+
+        return threads.submit(call)
+
+    yield run
+    threads.shutdown()

@@ -2,12 +2,11 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from django.db import connection, connections
+from django.db import connection
 from django.utils import timezone
 
 from memory import generation, steps
@@ -28,24 +27,6 @@ TIME = "2026-03-09T14:00:00Z"
 @pytest.fixture
 def forest(ines):
     return create_forest(ines, "Home", time_zone="Europe/Berlin")
-
-
-@pytest.fixture
-def beside():
-    """Do something in another thread, with a connection of its own."""
-    threads = ThreadPoolExecutor(8)
-
-    def run(function: Callable[..., Any], *args: Any, **more: Any) -> Future[Any]:
-        def call() -> Any:
-            try:
-                return function(*args, **more)
-            finally:
-                connections.close_all()
-
-        return threads.submit(call)
-
-    yield run
-    threads.shutdown()
 
 
 def wait_for_lock() -> None:

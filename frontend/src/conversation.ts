@@ -1,7 +1,7 @@
 /** Keeps the chat and the server of one mind: sending, resuming, falling back to REST, and what to do with a broken turn. */
 
 import { api, ApiError, type Placement } from './api';
-import { forgetUnsent, keepUnsent, readUnsent } from './chat/draft';
+import { forgetUnsent, keepEditsOf, keepUnsent, readUnsent } from './chat/draft';
 import { apply, editedFrom, merge, OPEN, present, written, type ChatTurn } from './chat/turns';
 import { DURATION } from './forest/motion';
 import { ForestSocket, type Connection } from './socket';
@@ -235,6 +235,12 @@ export class Conversation {
       active, pending: rows.filter((row) => row.pending).length,
     });
     this.drawing.reset();
+    this.forgetEdits();
+  }
+
+  /** Changed texts of turns that were deleted, here or elsewhere. */
+  private forgetEdits(): void {
+    keepEditsOf(this.forest, new Set([...this.store.get().states.values()].map((row) => row.turn)));
   }
 
   private receive(message: ServerMessage): void {
@@ -303,6 +309,7 @@ export class Conversation {
     const { selected } = this.store.get();
     this.store.set({ states, ...(selected !== null && ids.includes(selected) ? { selected: null } : {}) });
     this.drawing.removed(ids);
+    this.forgetEdits();
   }
 
   private async refetch(id: number): Promise<void> {

@@ -9,11 +9,11 @@ from memory.actions import redact
 from memory.actions.redact import Away
 from memory.actions.retell import Anew
 from memory.engine import revise
-from memory.engine.forest import SlotEntry
 from memory.models import EVIDENCE_MODELS, ContextTrace, EvidenceRow, Forest, InteractionState, Revision, Turn
 from memory.present.states import USED_BY_LIMIT, labels, uses
 from memory.present.words import iso, shorten
 from memory.store.quotes import Quotes
+from memory.store.refine import slot_entry
 
 Json = dict[str, Any]
 Going = Mapping[str, Sequence[int]]
@@ -135,17 +135,13 @@ def restored(forest: Forest, going: Going) -> list[Json]:
         left = list(rows.filter(slot__in=slots).exclude(pk__in=gone).exclude(pk__in=edits.values("old_item")))
         for slot in slots:
             values = {row.pk: row for row in left if row.slot == slot}
-            entries = [_entry(row) for row in values.values()]
+            entries = [slot_entry(row) for row in values.values()]
             found += [
                 _again(kind, values[outcome.id])
                 for outcome in revise.resolve(entries)
                 if outcome.status == "current" and values[outcome.id].status == EvidenceRow.Status.SUPERSEDED
             ]
     return found
-
-
-def _entry(row: EvidenceRow) -> SlotEntry:
-    return SlotEntry(row.pk, row.value, row.event_time, row.known_from, row.asserted, row.status, row.pinned)  # type: ignore[arg-type]
 
 
 def _again(kind: str, row: EvidenceRow) -> Json:

@@ -14,8 +14,7 @@ from memory.actions.redact import Away
 from memory.engine import forgotten as forgotten_items
 from memory.engine import terms
 from memory.errors import unknown_item
-from memory.models import AtomicFact, EvidenceRow, Forest, InteractionState, StateVector, Turn
-from memory.present.evidence import KINDS
+from memory.models import KIND_OF, AtomicFact, EvidenceRow, Forest, InteractionState, StateVector, Turn
 from memory.store import forgotten, quotes, read
 from memory.store.changes import forget_laid_aside, laid_aside
 from memory.store.dropping import drop
@@ -26,7 +25,7 @@ def delete_item(row: EvidenceRow, by: Any, *, preview: bool = False, redact_quot
     """Delete an item; the turn that said it stays, with its words, and its summaries are written without it. Locks the forest and its turns.
 
     `redact_quotes`: the passages of later answers that quote it go too. Raises Refused."""
-    kind = KINDS[type(row)]
+    kind = KIND_OF[type(row)]
     if not preview:
         forget.reach_valkey()
     with transaction.atomic():

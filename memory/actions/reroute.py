@@ -183,7 +183,7 @@ def in_force(forest: Forest | int, state: int) -> Any:
 def carry_out(forest: Forest, course: Course) -> None:
     """Write what was charted: edges, standing, topics; what is read anew waits for refinement. Call it in the transaction that holds the lock."""
     structure.fence(forest)
-    changed = unlearn_to_learn_anew(forest, course.anew)
+    changed, _ = unlearn_to_learn_anew(forest, course.anew)
     for move in course.moves:
         InteractionState.objects.filter(pk=move.state).update(parent=move.parent)
     structure.restand(forest, course.before, course.parents)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from memory.actions import structure
-from memory.actions.unlearn import unlearn_for_good
+from memory.actions.unlearn import unlearn_to_learn_anew
 from memory.engine import commit, terms
 from memory.engine.extract import summary
 from memory.engine.forest import Interaction
@@ -203,7 +203,7 @@ def clear(forest: Forest, told: Anew, left: Parents, words: Collection[str], fel
     states = InteractionState.objects.in_forest(forest).filter(pk__in=reading)
     # A model's words can't be traced: what it read below what went goes whole. Of the rest only what has words of it.
     untraced = told.below & set(states.exclude(refined_by__in=[commit.EXTRACTORS, ANEW]).values_list("pk", flat=True))
-    touched, items = unlearn_for_good(forest, untraced)
+    touched, items = unlearn_to_learn_anew(forest, untraced, for_good=True)
     summaries = set(untraced)
     named = {term for names in keys.values() for name in names for term in terms.terms(name)}
     borrowed, nodes = _borrowed(forest, {state: named | set(words if state in told.below else ()) for state in reading - untraced})

@@ -14,8 +14,7 @@ from memory.actions import structure
 from memory.engine.revise import value_after_edit
 from memory.errors import conflict, unknown_item
 from memory.llm.embed import embedder
-from memory.models import Change, ChangedItem, EvidenceRow, Forest, Revision, StateVector
-from memory.present.evidence import KINDS
+from memory.models import KIND_OF, Change, ChangedItem, EvidenceRow, Forest, Revision, StateVector
 from memory.store.evidence import FIELDS
 from memory.store.recall import half
 from memory.store.refine import resolve_slots
@@ -34,7 +33,7 @@ def revise(row: EvidenceRow, do: str, by: Any, *, text: str | None = None, value
     again = do == "restore" and row.status == Status.SUPERSEDED
     words = row.text if again else text if do == "edit" else None
     vector = embedder().embed([words])[0] if words else None
-    kind = KINDS[type(row)]
+    kind = KIND_OF[type(row)]
     model = type(row)
     with transaction.atomic():
         forest = Forest.objects.select_for_update().get(pk=row.forest_id)
@@ -74,7 +73,7 @@ def revise(row: EvidenceRow, do: str, by: Any, *, text: str | None = None, value
             StateVector.objects.create(forest=forest, state_id=answer.state_id, kind=kind, item=answer.pk, vector=half(vector))
         touched = {current.state_id}
         if current.slot:
-            revisions, others = resolve_slots(forest.pk, {(kind, current.slot)}, forest.last_position)  # type: ignore[arg-type]
+            revisions, others = resolve_slots(forest.pk, {(kind, current.slot)}, forest.last_position)
             change.revisions += revisions
             touched |= set(others)
         change.save(update_fields=["revisions"])

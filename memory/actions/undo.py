@@ -128,7 +128,7 @@ def _as_before(forest: Forest, change: Change, items: list[ChangedItem]) -> None
     again = list(InteractionState.objects.in_forest(forest).filter(pk__in=touched, refined_at__gt=change.at).values_list("pk", flat=True))
     if again:
         structure.fence(forest)
-        touched |= unlearn_to_learn_anew(forest, again)
+        touched |= unlearn_to_learn_anew(forest, again)[0]
         structure.read_anew(forest, again)
     transaction.on_commit(partial(structure.refine_and_tell, forest.pk, touched | set(others)))
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 
 from django.db.models import Max
 
-from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, InteractionState, Revision, StateVector
+from memory.models import EVIDENCE_MODELS, KIND_OF, EvidenceRow, Forest, InteractionState, Revision, StateVector
 from memory.store.changes import forget_laid_aside
 from memory.store.dropping import drop
-from memory.store.evidence import KIND_OF
 from memory.store.refine import reading, resolve_slots, unjudged
 
 # Numbers of rows that moved to another of their sources, out of the way of what that one's extraction numbers itself.
@@ -59,22 +58,16 @@ def unlearn(forest: Forest, states: Iterable[int]) -> set[int]:
     return (touched | set(others)) - gone
 
 
-def unlearn_to_learn_anew(forest: Forest, states: Iterable[int]) -> set[int]:
+def unlearn_to_learn_anew(forest: Forest, states: Iterable[int], *, for_good: bool = False) -> tuple[set[int], dict[str, list[int]]]:
     """Delete what was extracted from these states, which read a path that has changed, before they are refined again (D2).
 
-    What a person has edited, pinned, retracted or set aside stays as they left it. Returns the other states whose evidence looks different now.
+    What a person has edited, pinned, retracted or set aside stays as they left it. What comes back when the same is read again is laid aside, unless what
+    they read was deleted (`for_good`). Returns the other states whose evidence looks different now, and the ids of what went, by kind.
     """
     going = extracted(forest, states)
-    _remember(forest, going)
-    touched, slots = drop(forest, going, for_good=False)
-    _, others = resolve_slots(forest.pk, slots, None)
-    return touched | set(others)
-
-
-def unlearn_for_good(forest: Forest, states: Iterable[int]) -> tuple[set[int], dict[str, list[int]]]:
-    """The same when what these states read was deleted: nothing is kept of it. The ids of what went, by kind, beside the states that look different now."""
-    going = extracted(forest, states)
-    touched, slots = drop(forest, going)
+    if not for_good:
+        _remember(forest, going)
+    touched, slots = drop(forest, going, for_good=for_good)
     _, others = resolve_slots(forest.pk, slots, None)
     return touched | set(others), going
 

@@ -20,7 +20,6 @@ from memory.admin.filters import ITEM_FILTERS
 from memory.admin.looking import OF_FOREST, InForest, is_administrator
 from memory.errors import Refused
 from memory.llm.interface import ModelError
-from memory.present.evidence import KINDS
 
 EVIDENCE_FILTERS: list[Any] = ["status", "pinned", "made_by", "asserted", "event_time", *ITEM_FILTERS, *OF_FOREST]
 
@@ -52,7 +51,7 @@ class EvidenceAdmin(InForest):
 
     def __init__(self, model: Any, site: Any) -> None:
         super().__init__(model, site)
-        self.kind = KINDS[model]
+        self.kind = models.KIND_OF[model]
         self.actions = _actions(self.kind)
         self.shown_at = (("state", "state_id"), (self.kind, "pk"))
 

@@ -9,7 +9,7 @@ from django.contrib.admin import SimpleListFilter
 from django.db.models import Count, QuerySet, TextField
 from django.http import HttpRequest
 
-from memory.models import EVIDENCE_MODELS, AtomicFact, EvidenceRow, ParentChange, Revision, Topic
+from memory.models import EVIDENCE_MODELS, KIND_OF, AtomicFact, EvidenceRow, ParentChange, Revision, Topic
 from memory.present.words import Unnest
 
 CHOICES = 50
@@ -95,8 +95,7 @@ class CorrectedItem(YesNo):
     title, parameter_name = "corrected", "corrected"
 
     def having(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        kind = next(kind for kind, model in EVIDENCE_MODELS.items() if model is rows.model)
-        by_user = Revision.objects.filter(kind=kind, by=Revision.By.USER)
+        by_user = Revision.objects.filter(kind=KIND_OF[rows.model], by=Revision.By.USER)
         return rows.filter(pk__in=by_user.filter(old_item__isnull=False).values("old_item")) | rows.filter(
             pk__in=by_user.filter(new_item__isnull=False).values("new_item")
         )

@@ -1,6 +1,7 @@
 """Rows: the forest (forest.py), what was learned (evidence.py), why and with what (trace.py), what a person changed (changes.py)
 and had forgotten (forgetting.py), work under way (work.py, imports.py)."""
 
+from memory.engine.forest import EvidenceKind
 from memory.models.changes import Change, ChangedItem
 from memory.models.evidence import Artifact, AtomicFact, Event, EvidenceRow, MutableState, Revision
 from memory.models.forest import Forest, InteractionState, NewVector, ParentChange, Posting, PostingKind, StateLink, StateVector, TermStat, Topic, Turn
@@ -16,9 +17,11 @@ EVIDENCE_MODELS: dict[str, type[EvidenceRow]] = {
     "event": Event,
     "mutable_state": MutableState,
 }
+KIND_OF: dict[type[EvidenceRow], EvidenceKind] = {model: kind for kind, model in EVIDENCE_MODELS.items()}  # type: ignore[misc]
 
 __all__ = [
     "EVIDENCE_MODELS",
+    "KIND_OF",
     "ApiKey",
     "Artifact",
     "AtomicFact",

@@ -9,12 +9,10 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from memory.models import EVIDENCE_MODELS, EvidenceRow, Revision
+from memory.models import EVIDENCE_MODELS, KIND_OF, EvidenceRow, Revision
 from memory.present.words import Json, iso
 from memory.store.as_of import Then, evidence_then, revisions_then
 from memory.store.evidence import FIELDS
-
-KINDS: dict[type[EvidenceRow], str] = {model: kind for kind, model in EVIDENCE_MODELS.items()}
 
 
 def _plain(value: Any) -> Any:
@@ -31,10 +29,10 @@ def evidence_list(rows: QuerySet[Any] | Iterable[EvidenceRow], as_of: int | None
     if not found:
         return []
     model, forest = type(found[0]), found[0].forest_id
-    kind = KINDS[model]
+    kind = KIND_OF[model]
     ids = [row.pk for row in found]
     replaced: dict[int, list[int]] = defaultdict(list)
-    stood = evidence_then(forest, kind, found, as_of) if as_of is not None else {}  # type: ignore[arg-type]
+    stood = evidence_then(forest, kind, found, as_of) if as_of is not None else {}
     now = model.objects.filter(forest=forest, superseded_by__in=ids).order_by("id").values_list("id", "superseded_by")
     for old, new in sorted((pk, then.superseded_by) for pk, then in stood.items() if then.superseded_by is not None) if as_of is not None else now:
         replaced[new].append(old)

@@ -10,6 +10,7 @@ from django.db.models.functions import Left
 
 from memory.models import (
     EVIDENCE_MODELS,
+    KIND_OF,
     AtomicFact,
     ContextTrace,
     EvidenceRow,
@@ -193,9 +194,8 @@ def used_by(*states: InteractionState) -> list[Json]:
 
 def item_used_by(row: EvidenceRow) -> list[Json]:
     """Turns whose context held this fact or record, newest first."""
-    kind = next(kind for kind, model in EVIDENCE_MODELS.items() if isinstance(row, model))
     traces = ContextTrace.objects.filter(forest=row.forest_id, sources__overlap=row.sources)  # by the index; few are left to look into
-    holding = traces.filter(blocks__contains=[{"items": [{"kind": kind, "id": row.pk}]}])
+    holding = traces.filter(blocks__contains=[{"items": [{"kind": KIND_OF[type(row)], "id": row.pk}]}])
     return uses(InteractionState.objects.filter(forest=row.forest_id, turn__in=holding.values("turn")).order_by("-position")[:USED_BY_LIMIT])
 
 

@@ -14,7 +14,6 @@ from memory.store.as_of import Then, evidence_then
 
 NEAREST = 40
 KINDS: tuple[EvidenceKind, ...] = ("fact", "artifact", "event", "mutable_state")
-KIND_OF: dict[type[EvidenceRow], EvidenceKind] = {model: kind for kind, model in EVIDENCE_MODELS.items()}  # type: ignore[misc]
 # All rows of so many slots or events are looked at for update pairs and computed answers.
 MATES = 400
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from memory.engine import forgotten
 from memory.engine.forest import Proposal
 from memory.engine.revise import normalize
-from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, Forgotten
-from memory.store.evidence import KIND_OF
+from memory.models import EVIDENCE_MODELS, KIND_OF, EvidenceRow, Forest, Forgotten
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,5 +23,23 @@ class Home:
 
 
 @pytest.fixture
+def committing(request, monkeypatch, django_capture_on_commit_callbacks):
+    """Have functions of the test's module do what they do after their commit, though the test's own transaction is rolled back."""
+
+    def wrapped(do: Any) -> Any:
+        def call(*args: Any, **more: Any) -> Any:
+            with django_capture_on_commit_callbacks(execute=True):
+                return do(*args, **more)
+
+        return call
+
+    def wrap(*names: str) -> None:
+        for name in names:
+            monkeypatch.setattr(request.module, name, wrapped(getattr(request.module, name)))
+
+    return wrap
+
+
+@pytest.fixture
 def home(ines):
     return Home(ines)

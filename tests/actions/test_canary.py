@@ -291,18 +291,8 @@ def sung(ines, uploads_folder):
 
 
 @pytest.fixture(autouse=True)
-def committed(monkeypatch, django_capture_on_commit_callbacks):
-    """What a deletion does after its commit happens in these tests, too, though their transaction is rolled back."""
-
-    def committing(delete):
-        def call(*args, **more):
-            with django_capture_on_commit_callbacks(execute=True):
-                return delete(*args, **more)
-
-        return call
-
-    for delete in (delete_state, delete_item, delete_forest, delete_oneself):
-        monkeypatch.setitem(globals(), delete.__name__, committing(delete))
+def committed(committing):
+    committing("delete_state", "delete_item", "delete_forest", "delete_oneself")
 
 
 def test_every_column_that_can_hold_words_and_every_vector_is_sung_in(sung):

@@ -33,18 +33,8 @@ CANARY = "zyzzyva7391"
 
 
 @pytest.fixture(autouse=True)
-def committed(monkeypatch, django_capture_on_commit_callbacks):
-    """What a deletion does after its commit happens in these tests, too, though their transaction is rolled back."""
-
-    def committing(delete):
-        def call(*args, **more):
-            with django_capture_on_commit_callbacks(execute=True):
-                return delete(*args, **more)
-
-        return call
-
-    for name in ("delete_state", "delete_forest"):
-        monkeypatch.setitem(globals(), name, committing(getattr(forget, name)))
+def committed(committing):
+    committing("delete_state", "delete_forest")
 
 
 def canaries() -> list[str]:

@@ -7,13 +7,11 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from django.apps import apps
-from django.db import connection, connections
+from django.db import connection
 
 from memory import generation, messages, present, steps
 from memory.actions import import_chat, observe, reembed, refine, structure
@@ -46,24 +44,6 @@ def no_messages_of_other_tests():
     client = messages.client()
     for key in client.scan_iter(match=f"{messages._prefix()}:turn:*", count=1000):
         client.delete(key)
-
-
-@pytest.fixture
-def beside():
-    """Do something in another thread, with a connection of its own."""
-    threads = ThreadPoolExecutor(4)
-
-    def run(function: Callable[..., Any], *args: Any, **more: Any):
-        def call() -> Any:
-            try:
-                return function(*args, **more)
-            finally:
-                connections.close_all()
-
-        return threads.submit(call)
-
-    yield run
-    threads.shutdown()
 
 
 def sung_in() -> list[str]:

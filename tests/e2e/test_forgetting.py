@@ -15,8 +15,12 @@ def test_a_turn_is_deleted_after_its_consequences_were_seen(visitor):
     visitor.open(forest)
     state = visitor.say(SECRET, refined=True)
     after = visitor.say("The kitchen safe also holds the passports.", refined=True)
+    visitor.turn(SECRET).get_by_test_id("edit").click()
+    page.get_by_test_id("edit-text").fill(f"{SECRET} No, 4712.")
     page.get_by_test_id("forest").evaluate("(box, id) => box.forestView.centerOn(id)", state)
     visitor.open(forest, f"#state={state}&tab=state")
+    kept = "JSON.stringify({ ...localStorage })"
+    assert "Mondkalb" in page.evaluate(kept), "an edit that was begun waits in this browser"
     page.get_by_test_id("menu-state-more").click()
     page.get_by_role("menuitem", name="Delete…").click()
     dialog = page.get_by_role("dialog")
@@ -32,6 +36,8 @@ def test_a_turn_is_deleted_after_its_consequences_were_seen(visitor):
     expect(page.get_by_test_id("counts")).to_contain_text("5 states")
     assert not [hit for hit in visitor.api("GET", f"forests/{forest}/search/?q=Mondkalb")["results"] if "Mondkalb" in hit["text"]]
     expect(visitor.turns.filter(has_text="Mondkalb")).to_have_count(0)
+    assert "Mondkalb" not in page.evaluate(kept)
+    expect(page.get_by_test_id("edit-text")).to_have_count(0)
 
 
 def test_forget_that_in_the_chat_asks_which_and_deletes_it(visitor):
@@ -66,6 +72,9 @@ def test_a_forest_goes_only_when_its_name_is_written(visitor):
     kept, forest = visitor.plant(*BREAD, name="Kept"), visitor.plant(*KITCHEN, name="Old kitchen")
     page = visitor.page
     visitor.open(forest)
+    written = "Object.keys(localStorage).filter((key) => key.startsWith('arborweb.draft.'))"
+    visitor.message.fill("The old kitchen had a stove.")
+    page.wait_for_function(f"{written}.length === 1")
     page.get_by_test_id("menu-forest").click()
     page.get_by_role("menuitem", name="Delete this forest…").click()
     expect(page.get_by_test_id("forget-preview")).to_be_visible()
@@ -74,3 +83,4 @@ def test_a_forest_goes_only_when_its_name_is_written(visitor):
     page.get_by_test_id("forget-do").click()
     expect(page).to_have_url(re.compile(rf"/forests/{kept}/"))
     assert [one["id"] for one in visitor.api("GET", "forests/")["results"]] == [kept]
+    assert page.evaluate(written) == [], "what was being written for it is gone from the browser"

@@ -52,13 +52,32 @@ const readEdits = (forest: number): Edits =>
 export const readEdit = (forest: number, turn: number): string | null => readEdits(forest).texts[turn] ?? null;
 export const readOpenEdit = (forest: number): number | null => readEdits(forest).open;
 
+function writeEdits(forest: number, edits: Edits): void {
+  const some = edits.open !== null || Object.keys(edits.texts).length > 0;
+  attempt(() => (some ? localStorage.setItem(editsKey(forest), JSON.stringify(edits)) : localStorage.removeItem(editsKey(forest))), undefined);
+}
+
 /** Keep the changed text of a turn, null when it is as it was, and whether its field is open. */
 export function keepEdit(forest: number, turn: number, text: string | null, open: boolean): void {
   const { texts } = readEdits(forest);
   if (text === null) delete texts[turn];
   else texts[turn] = text;
-  const edits: Edits = { open: open ? turn : null, texts };
-  attempt(() => (open || Object.keys(texts).length ? localStorage.setItem(editsKey(forest), JSON.stringify(edits)) : localStorage.removeItem(editsKey(forest))), undefined);
+  writeEdits(forest, { open: open ? turn : null, texts });
+}
+
+/** Of turns that were deleted nothing is kept here either: only edits of those that are there. */
+export function keepEditsOf(forest: number, there: ReadonlySet<number>): void {
+  const { open, texts } = readEdits(forest);
+  const left = Object.entries(texts).filter(([turn]) => there.has(Number(turn)));
+  if (left.length < Object.keys(texts).length || (open !== null && !there.has(open))) {
+    writeEdits(forest, { open: open !== null && there.has(open) ? open : null, texts: Object.fromEntries(left) });
+  }
+}
+
+/** A forest was deleted, or with null everything of a person: what was written for it goes. */
+export function forgetWritten(forest: number | null): void {
+  const keys = attempt(() => Object.keys(localStorage), []).filter((key) => /^arborweb\.(?:draft|unsent|edits)\./.test(key));
+  for (const key of keys) if (forest === null || key.endsWith(`.${forest}`)) attempt(() => localStorage.removeItem(key), undefined);
 }
 
 export const readSetting = (name: string): string | null => attempt(() => localStorage.getItem(`arborweb.${name}`), null);

@@ -1,6 +1,7 @@
 /** What a person does to delete for good: look at what would go, choose how, confirm. */
 
 import { api, type Placement } from '../api';
+import { forgetWritten } from '../chat/draft';
 import type { Live } from '../controller';
 import { troubleOf } from '../conversation';
 import type { Toaster } from '../correcting/actions';
@@ -53,10 +54,14 @@ export function createForgetting(store: Store<AppState>, live: Live, toast: Toas
 
   const gone = async (target: Target) => {
     if (target.kind === 'forest') {
+      forgetWritten(target.id);
       store.set(({ forests }) => ({ forests: forests.filter((one) => one.id !== target.id) }));
       return location.assign('/');
     }
-    if (target.kind === 'account') return leave();
+    if (target.kind === 'account') {
+      forgetWritten(null);
+      return leave();
+    }
     const { asked } = get()!;
     const left = asked && { ...asked, gone: new Set(asked.gone).add(keyOf(target)) };
     toast(WORDS[target.kind]);
