@@ -137,9 +137,9 @@ def given(parent: Interaction | None, *, edited: bool = False) -> Decision:
         parent.id if parent else None, parent.root if parent else None, _label(parent) if parent else "A new topic", tree, False, 0.0, 1.0, {}
     )
     if edited:
-        why = f"You edited an earlier turn, so it goes beside that one, under {_place(candidate)}." if parent else "You edited the beginning of a topic."
+        why = f"You edited an earlier turn, so it goes beside that one, under {place_words(candidate)}." if parent else "You edited the beginning of a topic."
     else:
-        why = f"You chose {_place(candidate)}." if parent else "You chose to begin a new topic."
+        why = f"You chose {place_words(candidate)}." if parent else "You chose to begin a new topic."
     return Decision("given", candidate.state, candidate.root, 1.0, 1.0, 0.0, False, why, [candidate])
 
 
@@ -195,7 +195,8 @@ def _tree(state: Interaction) -> str:
     return excerpt(state.topic, LABEL)
 
 
-def _place(candidate: Candidate) -> str:
+def place_words(candidate: Candidate) -> str:
+    """What a candidate is called in a sentence."""
     if candidate.state is None:
         return "a new topic"
     parts = [excerpt(part, SPOKEN).rstrip(" .!?,") for part in (candidate.tree, candidate.label) if part]
@@ -204,7 +205,7 @@ def _place(candidate: Candidate) -> str:
 
 def _why(query: Query, method: Method, winner: Candidate, runner_up: Candidate | None, branch: Branch | None, shown_too: bool) -> str:
     """What decided and what nearly did, in one or two plain sentences."""
-    place = _place(winner)
+    place = place_words(winner)
     if method == "continuation":
         return f"“{excerpt(query.cues.continuation, 40)}” can only mean the matter at hand, so it continues {place}."
     if method == "temporal" and query.cues.temporal is not None:
@@ -250,5 +251,5 @@ def _rival(winner: Candidate, runner_up: Candidate | None, shown_too: bool) -> s
     if runner_up.state is None:
         return f" A new topic was the other choice ({share})."
     if shown_too:
-        return f" {_place(runner_up)} was close ({share}), and the model was also shown it."
-    return f" Next was {_place(runner_up)} ({share})."
+        return f" {place_words(runner_up)} was close ({share}), and the model was also shown it."
+    return f" Next was {place_words(runner_up)} ({share})."

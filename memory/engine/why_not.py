@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from memory.engine.forest import Candidate, Method
+from memory.engine.localize import place_words
 from memory.engine.query import Query
 from memory.engine.text import excerpt, one_line
 
-SPOKEN: Final = 44  # characters of a label within a sentence
 NAMED: Final = 2  # parts named on either side
 SLIGHT: Final = 0.05  # a difference that decides nothing
 
@@ -32,27 +32,19 @@ FOR: Final = {
 def words(query: Query, method: Method, candidate: Candidate, winner: Candidate, *, given: bool = False) -> str:
     """What spoke against `candidate`, the branch a person asks about, when `winner` was chosen by `method`; `given`: a person had chosen it."""
     if candidate.state == winner.state:
-        return f"It lies on the branch that was chosen, which goes on from its end, {place(winner)}."
+        return f"It lies on the branch that was chosen, which goes on from its end, {place_words(winner)}."
     weighed = _weighed(candidate, winner)
     if given:
-        return f"You said where it goes: {place(winner)}. Without that, by the score: {weighed}"
+        return f"You said where it goes: {place_words(winner)}. Without that, by the score: {weighed}"
     if method == "continuation" and winner.active:
-        return f"“{excerpt(query.cues.continuation, 40)}” can only mean the matter at hand, {place(winner)}. By the score alone: {weighed}"
+        return f"“{excerpt(query.cues.continuation, 40)}” can only mean the matter at hand, {place_words(winner)}. By the score alone: {weighed}"
     if method == "temporal" and query.cues.temporal is not None:
-        return f"“{one_line(query.cues.temporal.phrase)}” points to what was said then, in {place(winner)}. By the score alone: {weighed}"
+        return f"“{one_line(query.cues.temporal.phrase)}” points to what was said then, in {place_words(winner)}. By the score alone: {weighed}"
     return weighed[:1].upper() + weighed[1:]
 
 
-def place(candidate: Candidate) -> str:
-    """What a candidate is called in a sentence."""
-    if candidate.state is None:
-        return "a new topic"
-    parts = [excerpt(part, SPOKEN).rstrip(" .!?,…") for part in (candidate.tree, candidate.label) if part]
-    return ", ".join(parts) or "an earlier turn"
-
-
 def _weighed(candidate: Candidate, winner: Candidate) -> str:
-    scores = f"{_number(candidate.score)} against {_number(winner.score)} of {place(winner)}"
+    scores = f"{_number(candidate.score)} against {_number(winner.score)} of {place_words(winner)}"
     lead = {part: candidate.parts.get(part, 0.0) - winner.parts.get(part, 0.0) for part in AGAINST}
     worse = [part for part in sorted(lead, key=lambda part: lead[part]) if lead[part] < -SLIGHT][:NAMED]
     better = [part for part in sorted(lead, key=lambda part: -lead[part]) if lead[part] > SLIGHT][:NAMED]
