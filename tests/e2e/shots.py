@@ -134,7 +134,7 @@ def replaying(visitor: Visitor, camera: Camera) -> None:
     if not camera.wants("replay"):
         return
     page = visitor.page
-    forest = visitor.plant(*BREAD, *KITCHEN, name="Workshop")
+    forest = visitor.plant(*BREAD, *KITCHEN, name="Study")
     strayed = visitor.api("POST", f"forests/{forest}/turns/", {"text": ASTRAY, "parent": max(visitor.parents(forest)), "wait": True})["state"]
     visitor.wait_until_refined(forest)
     visitor.open(forest)
