@@ -21,7 +21,7 @@ from django.db import transaction
 
 from memory.engine import assemble as assembly
 from memory.engine import commit as extracting
-from memory.engine import compute, forgotten, localize, query, recall, terms, text
+from memory.engine import compute, cues, forgotten, localize, pieces, query, recall, terms, text
 from memory.engine import why_not as wording
 from memory.engine.extract import offer, summary
 from memory.engine.extract.events import canonical
@@ -39,7 +39,7 @@ from memory.llm.tokens import count
 from memory.llm.usage import Spent
 from memory.models import ContextTrace, Forest, InteractionState, PostingKind, Profile, RoutingDecision, Turn
 from memory.models.forest import Origin
-from memory.store import evidence, read, refine, texts, write
+from memory.store import evidence, lanes, read, refine, texts, write
 from memory.store import forgotten as forgetting
 from memory.store import recall as channels
 from memory.threads import in_thread
@@ -92,10 +92,11 @@ def localize_text(
     started = time.perf_counter()
     check_embedder(forest)
     asked = query.read(said, now, forest.time_zone)
-    [vector] = embedder().embed([said])
+    spoken = embedder().embed([said, *pieces.asked_in(said)])
+    vector = spoken[0]
     window = localize.window(asked)
     then = _states_of(forest, window.start, window.end, vector, as_of) if window else []
-    found, fused = gather(forest, asked, vector, as_of, branches={past.interaction.branch for past in then} | set(beside or ()), asking=asking)
+    found, fused = gather(forest, asked, spoken, as_of, branches={past.interaction.branch for past in then} | set(beside or ()), asking=asking)
     shown = localize.SHOWN if beside is None else sys.maxsize
     if decide is not None:
         decision = decide(asked, found, then)
@@ -215,15 +216,17 @@ def check_embedder(forest: Forest) -> None:
 def gather(
     forest: Forest,
     asked: Query,
-    vector: np.ndarray,
+    spoken: Sequence[np.ndarray],
     as_of: int | None = None,
     branches: Collection[int] = (),
     asking: Collection[Channel] = recall.CHANNELS,
 ) -> tuple[Recall, dict[int, float]]:
     """Ask the channels of hybrid recall and fetch what the ranker looks at; beside it the fused recall score of each state found.
 
-    `branches` are candidates in any case, such as those of the time a temporal return names."""
-    query = channels.literal(vector)
+    `spoken` are the vectors of the input and, if it has several, of its sentences. `branches` are candidates in any case, such as those of the time a
+    temporal return names."""
+    literals = [channels.literal(vector) for vector in spoken]
+    query = literals[0]
     known = channels.statistics(forest, asked.terms, asked.entities, as_of)
     chosen = recall.select_terms(asked, known.terms, known.states)
     weights = {term: recall.idf(known.terms[term], known.states) for term in chosen}
@@ -243,17 +246,18 @@ def gather(
     by_state = channels.by_state(hits)
     active = _active(forest, as_of)
     states = channels.states(forest.pk, query, {*by_state, *([active] if active else [])})
-    ends = channels.branch_ends(forest.pk, query, {*branches, *(state.branch for state, _ in states.values())}, as_of)
+    last = lanes.latest(forest.pk, as_of)
+    brought = [state for state, _ in states.values()]
+    wanted = {*branches, *last.branches, *(state.branch for state in brought)}
     found = Recall(
         recalled=[Recalled(state, by_state.get(identity, {}), similarity) for identity, (state, similarity) in sorted(states.items())],
-        tips={branch: end.tip for branch, end in ends.items()},
+        lanes=lanes.lanes(forest.pk, asked, literals, chosen, wanted, brought, as_of),
         active=states[active][0] if active in states else None,
         anchors=anchors,
         document_frequency=known.terms,
         states=known.states,
         average_length=known.average_length,
-        tip_similarity={branch: end.tip_similarity for branch, end in ends.items() if end.tip_similarity is not None},
-        centres={branch: end.centre for branch, end in ends.items() if end.centre is not None},
+        telling=last.telling,
     )
     return found, recall.fused(hits, found.recalled)
 
@@ -357,6 +361,7 @@ def rough(user: str, assistant: str, time: datetime, origin: str, vector: np.nda
         vector=vector,
         origin=origin,
         trust=InteractionState.Trust.IMPORTED if origin == Origin.IMPORTED else InteractionState.Trust.OWNER,
+        tells=cues.tells(user),
     )
 
 
@@ -381,6 +386,7 @@ def commit(
     embedded = time.perf_counter()
     made = replace(
         rough(turn.text, answer, turn.sent_at, turn.origin, vector),
+        said=place.vector if turn.text.strip() else None,
         input_tokens=took.input if took else evidenced.request.tokens if evidenced else 0,
         output_tokens=took.output if took else count(answer) if evidenced else 0,
         answered_by=evidenced.model.name if evidenced else turn.answered_by or (get_model().name if turn.origin == Origin.CHAT else ""),
@@ -430,6 +436,7 @@ def plan_refinement(forest_id: int, state_id: int) -> refine.Plan:
     }
     if extraction.topic:
         keyed["topic", 0] = extraction.topic
+    keyed |= {(texts.PIECE, number): piece for number, piece in pieces.pieces(state.user, state.assistant).items()}
     for number, proposal in enumerate(extraction.proposals):
         if number not in gone:
             keyed[proposal.kind, number] = texts.of_item(proposal.text, state.user, proposal.made_by)

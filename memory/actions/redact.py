@@ -16,7 +16,7 @@ from memory.actions import structure
 from memory.engine import terms
 from memory.engine.quote import MARKER
 from memory.llm.tokens import count
-from memory.models import EVIDENCE_MODELS, ContextTrace, Forest, Import, InteractionState, PostingKind, RoutingDecision, StateVector, Turn
+from memory.models import EVIDENCE_MODELS, ContextTrace, Forest, Import, InteractionState, PieceVector, PostingKind, RoutingDecision, StateVector, Turn
 from memory.present.words import LABEL_SOURCE_LENGTH, label_of
 from memory.store import read
 from memory.store.dropping import drop
@@ -167,6 +167,7 @@ def redact_answers(forest: Forest, quotes: Quotes) -> None:
         state.extraction_report = {}
         state.save(update_fields=["assistant_text", "entities", "keywords", "tokens", "node_summary", "path_summary", "extraction_report", "length"])
     StateVector.objects.in_forest(forest).filter(state__in=list(quotes.states), kind__in=[StateVector.Kind.STATE, StateVector.Kind.BRANCH]).delete()
+    PieceVector.objects.in_forest(forest).filter(state__in=list(quotes.states)).delete()
     for turn in Turn.objects.in_forest(forest).filter(pk__in=list(quotes.parts)):
         turn.partial = quotes.wording.without(turn.partial)
         turn.save(update_fields=["partial"])

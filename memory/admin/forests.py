@@ -155,6 +155,13 @@ class StateVectorAdmin(InForest):
     exclude = ["vector"]
 
 
+@admin.register(models.PieceVector)
+class PieceVectorAdmin(InForest):
+    list_display = ["id", "state_id", "number"]
+    list_filter = OF_FOREST
+    exclude = ["vector"]
+
+
 @admin.register(models.NewVector)
 class NewVectorAdmin(InForest):
     list_display = ["id", "replaces_id", "pin"]

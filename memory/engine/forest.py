@@ -70,25 +70,49 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True)
+class Lane:
+    """What ranking looks at of one open branch: its last states, and how near its tree is to the input.
+
+    `recent`: the last states of the branch, oldest first, the last one its tip. `near`: cosines of the input with what the name says, absent without a
+    vector: `tip` (the whole turn), `said` (the user's words of the tip), `centre` (the mean of the branch's latest turns), `best` (the nearest turn),
+    `any_said` (the nearest words of the user), `root` (the user's words of the root). `sentences`: the highest cosines of a sentence of the input with
+    a piece of a state looked at. `pieces`: of the recent states' pieces, by (state, number of the piece). `answered`: of an open question with what the
+    user said next. `terms`, `tip_terms`, `root_terms`, `names`: which of the input's stems and names the tree, its tip, its root have.
+    """
+
+    recent: Sequence[Interaction]
+    near: Mapping[str, float] = field(default_factory=dict)
+    sentences: Sequence[float] = ()
+    pieces: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    answered: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    terms: frozenset[str] = frozenset()
+    tip_terms: frozenset[str] = frozenset()
+    root_terms: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Recall:
     """What hybrid recall brought for one query (paper §3.2), before ranking.
 
-    `tips` maps a branch id to the last state of that branch: where a turn that resumes the branch attaches.
-    `active` is the active state (always among `tips`' values or in `recalled`'s branches).
-    `document_frequency` counts, for each query term, the states of the forest that have it; `states` is their total.
+    `lanes` maps a branch id to what ranking looks at: the branches of the states recalled, of the active state, and those used last.
+    `document_frequency` counts, for each query term, the states of the forest that have it; `states` is their total. `telling` is the share of the latest
+    turns in which the user told something rather than asked: who mostly tells resumes otherwise.
     """
 
     recalled: Sequence[Recalled]
-    tips: Mapping[int, Interaction]
+    lanes: Mapping[int, Lane]
     active: Interaction | None
     anchors: Sequence[Anchor]
     document_frequency: Mapping[str, int]
     states: int
     average_length: float
-    # Cosine of the query with a branch's tip (its turn vector) and with its centre (the mean of its turn vectors, normalized), by branch id;
-    # a branch without vectors is absent, and one that is absent from `centres` is judged by its recalled states alone.
-    tip_similarity: Mapping[int, float] = field(default_factory=dict)
-    centres: Mapping[int, float] = field(default_factory=dict)
+    telling: float = 0.5
+
+    @property
+    def tips(self) -> Mapping[int, Interaction]:
+        """The last state of each branch: where a turn that resumes it attaches."""
+        return {branch: lane.recent[-1] for branch, lane in self.lanes.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,11 @@ from dataclasses import replace
 from typing import Final
 
 from memory.engine import rank
+from memory.engine.calibration import Calibration
 from memory.engine.cues import Window
 from memory.engine.forest import Candidate, Decision, Interaction, Method, Recall, Recalled
 from memory.engine.query import Query
-from memory.engine.rank import Branch, Calibration
+from memory.engine.rank import Branch
 from memory.engine.terms import surfaces
 from memory.engine.text import excerpt, one_line
 
@@ -42,12 +43,11 @@ def window(query: Query) -> Window | None:
 def localize(query: Query, recall: Recall, calibration: Calibration, then: Sequence[Recalled] = (), *, shown: int = SHOWN) -> Decision:
     """Decide where the input goes. Without any state in the forest: a new root, surely. At most `shown` candidates are kept, beside the new root.
 
-    `then` are the states of `window(query)`, if it names one; their branches are candidates like all others (a branch whose tip isn't in `recall.tips` is
-    resumed at the latest state that was brought)."""
-    found = rank.branches(query, _with(recall, then))
-    scored = [(branch, rank.parts(branch.features, calibration)) for branch in found]
-    fresh = rank.parts(rank.new_root_features(query, found), calibration)
-    ranker = f"additive-{calibration.features}-{calibration.hash[:8]}"
+    `then` are the states of `window(query)`, if it names one; their branches are candidates like all others."""
+    found = rank.read(query, _with(recall, then))
+    *parts, fresh = found.parts(calibration)
+    scored = list(zip(found.branches, parts, strict=True))
+    ranker = f"logit-{calibration.features}-{calibration.hash[:8]}"
     return _decide(query, recall, then, scored, fresh, calibration.temperature, calibration.cue_probability, ranker, shown)
 
 
@@ -64,7 +64,7 @@ def localize_additive(
     """The same cascade with the paper's own sum and its fixed τ (§3.2). `ce_scores` are a cross-encoder's logits by state, on the scale of
     BGE-Reranker-v2-M3 (another scale needs a `threshold` of its own); a branch has that of its best state.
     Of `calibration` only the worth of cues is used: these probabilities aren't fitted."""
-    found = rank.branches(query, _with(recall, then))
+    found = rank.read(query, _with(recall, then)).branches
     lowest = min(ce_scores.values(), default=0.0)
     scored = [
         (
@@ -72,8 +72,8 @@ def localize_additive(
             rank.additive_parts(
                 max((ce_scores.get(state.id, lowest) for state in (branch.tip, *(found.interaction for found in branch.evidence))), default=lowest),
                 len(branch.shared),
-                branch.features["recent"],
-                branch.features["topic"] if recall.anchors else None,
+                branch.recent,
+                branch.topic if recall.anchors else None,
             ),
         )
         for branch in found
@@ -161,7 +161,7 @@ def _choose(query: Query, scored: Scored, totals: Sequence[float], threshold: fl
             # What was said then is asked for by its matter, not by how lately it was used: cue and recency don't count, the latest of equals wins.
             # Without words in common (“where did we stop yesterday?”) only the time is left.
             told = any(scored[index][0].shared for index in eligible)
-            matter = {index: sum(scored[index][1][part] for part in ("meaning", "words", "path")) if told else 0.0 for index in eligible}
+            matter = {index: sum(scored[index][1][part] for part in ("meaning", "words", "names", "path")) if told else 0.0 for index in eligible}
             return "temporal", max(eligible, key=lambda index: (matter[index], at_that_time[scored[index][0].tip.branch]))
     best = max(range(len(totals)), key=totals.__getitem__, default=None)
     if best is None or not totals[best] > threshold:
@@ -231,9 +231,11 @@ def _reasons(query: Query, winner: Candidate, runner_up: Candidate | None, branc
     for part in sorted(lead, key=lambda part: -lead[part]):
         if lead[part] <= 0 and phrases:
             break
-        if part in ("words", "path") and said:
+        if part in ("words", "names", "path") and said:
             phrases.append(f"{' and '.join(said)} {'were' if len(said) > 1 else 'was'} spoken of on that path")
             said = []
+        elif part == "reply":
+            phrases.append("it answers what was left open there")
         elif part == "meaning":
             phrases.append("the meaning is closest to it")
         elif part in ("cue", "recency") and winner.active and not any("spoken about" in phrase for phrase in phrases):

@@ -15,14 +15,18 @@ SLIGHT: Final = 0.05  # a difference that decides nothing
 # What a lower score in a part says of a branch, and a higher one.
 AGAINST: Final = {
     "meaning": "its meaning is further from what was said",
-    "words": "fewer of the words and names were spoken of there",
+    "words": "fewer of the words were spoken of there",
+    "names": "the names that were said belong elsewhere",
+    "reply": "nothing was left open there that this answers",
     "path": "its path as a whole has less to do with it",
     "cue": "the way it was said points elsewhere",
     "recency": "it was spoken of longer ago",
 }
 FOR: Final = {
     "meaning": "its meaning is nearer",
-    "words": "more of the words and names were spoken of there",
+    "words": "more of the words were spoken of there",
+    "names": "the names that were said belong there",
+    "reply": "it answers something that was left open there",
     "path": "its path as a whole has more to do with it",
     "cue": "the way it was said points to it",
     "recency": "it was spoken of more lately",

@@ -7,48 +7,32 @@ learn from forests as they are in use. The temperature comes last, from a replay
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memory.engine import localize, rank
+from memory.engine.calibration import Calibration
 from memory.engine.forest import Recall
 from memory.engine.query import Query
-from memory.engine.rank import FEATURE_VERSION, FEATURES, Calibration
+from memory.evaluation import learn
+from memory.evaluation.learn import Example
 from memory.evaluation.localization import Score, summarize
 from memory.evaluation.streams import Embed, GoldTurn, Placed, replay
 
-Matrix = NDArray[np.float64]
 Streams = Sequence[Sequence[GoldTurn]]
-NAMES: Final = tuple(FEATURES)
-RIDGE: Final = 10.0  # L2 strength, in examples, on features scaled by their deviation; of 1, 10, 40 the best on held-out halves
 ROUNDS: Final = 2
-START: Final = Calibration(
-    {"near_best": 6.0, "words_tip": 3.0, "path_words": 2.0, "active": 1.5, "new": 3.5}, 1.0, {"continuation": 0.9, "temporal": 0.9}, FEATURE_VERSION, (), ""
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """One turn: a row of features per branch and a last one for the new root, (rows, features); which rows are right; its weight."""
-
-    rows: Matrix
-    right: NDArray[np.bool_]
-    weight: float
+START: Final = Calibration.linear({"near_best": 6.0, "words_tip": 3.0, "words_path": 2.0, "active": 1.5, "new": 3.5}, {"continuation": 0.9, "temporal": 0.9})
 
 
 def example(turn: GoldTurn, asked: Query, found: Recall, trees: Sequence[int], weight: float) -> Example | None:
     """The example of a turn; None when no place is right any more (its tree's tips were taken by other matters) or only one place exists."""
-    branches = rank.branches(asked, found)
-    if not branches:
+    field = rank.read(asked, found)
+    if not field.branches:
         return None
-    listed = [branch.features for branch in branches] + [rank.new_root_features(asked, branches)]
-    right = [turn.parent is not None and trees[branch.tip.id - 1] == turn.tree for branch in branches] + [turn.parent is None]
-    if not any(right):
-        return None
-    return Example(np.array([[features.get(name, 0.0) for name in NAMES] for features in listed]), np.array(right), weight)
+    right = [turn.parent is not None and trees[branch.tip.id - 1] == turn.tree for branch in field.branches] + [turn.parent is None]
+    return Example(field.rows, np.array(right), weight) if any(right) else None
 
 
 def gather(streams: Streams, embed: Embed, calibration: Calibration | None, weight: float) -> tuple[list[Example], list[Placed]]:
@@ -67,32 +51,6 @@ def gather(streams: Streams, embed: Embed, calibration: Calibration | None, weig
     return examples, placed
 
 
-def logit(examples: Sequence[Example], ridge: float = RIDGE, steps: int = 600) -> dict[str, float]:
-    """Weights that make the right rows likely: Σ log Σ_right softmax, less ½ · ridge · |w · deviation|². Deterministic (Adam from zero, full batch)."""
-    most = max(len(item.rows) for item in examples)
-    rows = np.zeros((len(examples), most, len(NAMES)))
-    inside = np.zeros((len(examples), most), dtype=bool)
-    right = np.zeros((len(examples), most), dtype=bool)
-    for index, item in enumerate(examples):
-        rows[index, : len(item.rows)], inside[index, : len(item.rows)], right[index, : len(item.rows)] = item.rows, True, item.right
-    share = np.array([item.weight for item in examples])
-    share = share / share.sum()
-    deviation = rows[inside].std(axis=0)
-    scale = np.where(deviation > 1e-9, deviation, 1.0)
-    rows = rows / scale
-    weights, first, second = np.zeros(len(NAMES)), np.zeros(len(NAMES)), np.zeros(len(NAMES))
-    for step in range(1, steps + 1):
-        scores = np.where(inside, rows @ weights, -np.inf)
-        raised = np.exp(scores - scores.max(axis=1, keepdims=True))
-        every = raised / raised.sum(axis=1, keepdims=True)
-        hit = np.where(right, raised, 0.0)
-        those = hit / np.maximum(hit.sum(axis=1, keepdims=True), 1e-300)
-        slope = np.einsum("n,nc,ncf->f", share, every - those, rows) + ridge / len(examples) * weights
-        first, second = 0.9 * first + 0.1 * slope, 0.999 * second + 0.001 * slope**2
-        weights = weights - 0.05 * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.999**step)) + 1e-8)
-    return {name: round(float(weight), 4) for name, weight in zip(NAMES, weights / scale, strict=True) if abs(weight) > 1e-4}
-
-
 def fit(sources: Mapping[str, Streams], embed: Embed, tell: Callable[[str], None] = lambda line: None) -> Calibration:
     """Fit on the named streams, every source with equal weight. Raises ValueError without any stream."""
     if not any(sources.values()):
@@ -108,7 +66,7 @@ def fit(sources: Mapping[str, Streams], embed: Embed, tell: Callable[[str], None
         decided = [row.judged.right for row in unseen if row.decision.method == method and row.index > 0]
         worth[method] = round((sum(decided) + 9) / (len(decided) + 10), 3)  # ten imagined ones, nine right: a cue is explicit
         tell(f"{method}: {sum(decided)} of {len(decided)} right")
-    return Calibration(final.weights, round(temperature, 3), worth, FEATURE_VERSION, tuple(sorted(sources)), "")
+    return replace(final, temperature=round(temperature, 3), cue_probability=worth, fitted_on=tuple(sorted(sources)))
 
 
 def _weights(sources: Mapping[str, Streams], embed: Embed, tell: Callable[[str], None]) -> Calibration:
@@ -120,7 +78,7 @@ def _weights(sources: Mapping[str, Streams], embed: Embed, tell: Callable[[str],
             made, placed = gather(streams, embed, calibration, 1.0 / max(1, turns))
             examples += made
             tell(f"round {number}, {name}: {_score(placed)}")
-        calibration = Calibration(logit(examples), 1.0, START.cue_probability, FEATURE_VERSION, tuple(sorted(sources)), "")
+        calibration = replace(learn.learn(examples), cue_probability=START.cue_probability)
     assert calibration is not None
     return calibration
 

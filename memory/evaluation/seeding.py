@@ -13,9 +13,22 @@ import numpy as np
 from django.db import connection, models
 from numpy.typing import NDArray
 
-from memory.engine import commit, terms
+from memory.engine import commit, cues, pieces, terms
 from memory.evaluation.synthetic import MadeTurn
-from memory.models import AtomicFact, ContextTrace, Forest, InteractionState, Posting, PostingKind, RoutingDecision, StateVector, TermStat, Topic, Turn
+from memory.models import (
+    AtomicFact,
+    ContextTrace,
+    Forest,
+    InteractionState,
+    PieceVector,
+    Posting,
+    PostingKind,
+    RoutingDecision,
+    StateVector,
+    TermStat,
+    Topic,
+    Turn,
+)
 from memory.store.recall import half
 
 CHUNK = 2_000
@@ -44,6 +57,7 @@ def seed(forest: Forest, turns: Sequence[MadeTurn], embed: Callable[[Sequence[st
         chunk = range(start, min(start + CHUNK, len(turns)))
         rows: list[models.Model] = []
         vectors: list[StateVector] = []
+        parts: list[PieceVector] = []
         facts: list[AtomicFact] = []
         postings: list[tuple[int, int, str, int, int, int]] = []
         for index in chunk:
@@ -58,6 +72,8 @@ def seed(forest: Forest, turns: Sequence[MadeTurn], embed: Callable[[Sequence[st
             centre = centres[roots[index]]
             for role in (StateVector.Kind.STATE, StateVector.Kind.BRANCH, *([StateVector.Kind.TOPIC] if made.parent is None else [])):
                 vectors.append(StateVector(forest=forest, state_id=identity, kind=role, vector=half(_near(centre, rng))))
+            cut = pieces.pieces(made.user, made.assistant)
+            parts += [PieceVector(forest=forest, state_id=identity, number=number, vector=half(_near(centre, rng))) for number in cut]
             if index % FACT_EVERY == 0:
                 facts.append(_fact(forest, made, identity, index))
         copy(Turn, [_turn(forest, turns[index], first + index, index) for index in chunk])
@@ -69,6 +85,7 @@ def seed(forest: Forest, turns: Sequence[MadeTurn], embed: Callable[[Sequence[st
             for state, item in ids.items()
         ]
         copy(StateVector, vectors, without=("id",))
+        copy(PieceVector, parts, without=("id",))
         postings += [
             (forest.pk, int(PostingKind.TOPIC), stem, first + index, 1, 1)
             for index in chunk
@@ -188,6 +205,7 @@ def _state(
         depth=depths[index],
         time=made.time,
         user_text=made.user,
+        tells=cues.tells(made.user),
         assistant_text=made.assistant,
         node_summary=summary,
         path_summary=summary,

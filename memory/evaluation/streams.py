@@ -9,13 +9,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.engine import commit, query, recall, terms, text
-from memory.engine.forest import Anchor, Channel, Decision, Hit, Interaction, Recall, Recalled
+from memory.engine import commit, cues, pieces, query, recall, terms, text
+from memory.engine.forest import Anchor, Channel, Decision, Hit, Interaction, Lane, Recall, Recalled
 from memory.engine.query import Query
 from memory.evaluation.benchmarks import streams
 from memory.evaluation.cases import Case
@@ -79,6 +80,8 @@ class MemoryForest:
     _frequency: dict[str, Counter[str]] = field(default_factory=lambda: {"term": Counter(), "entity": Counter()})
     _children: Counter[int] = field(default_factory=Counter)
     _topics: dict[int, tuple[str, tuple[str, ...], Vector]] = field(default_factory=dict)
+    _pieces: list[dict[int, Vector]] = field(default_factory=list)
+    _tells: list[bool] = field(default_factory=list)
 
     def path(self, state: int | None) -> list[Interaction]:
         found: list[Interaction] = []
@@ -126,22 +129,54 @@ class MemoryForest:
                 by_state[state][channel] = hit
         if self.active is not None:
             by_state.setdefault(self.active, {})
-        branches = {self.states[state - 1].branch for state in by_state}
-        tips = {state.branch: state for state in self.states if state.branch in branches}  # the last one of each stays
-        members = {branch: [state.id - 1 for state in self.states if state.branch == branch] for branch in branches}
-        centres = {branch: np.mean([self._vectors[index] for index in indexes], axis=0) for branch, indexes in members.items()}
+        latest = dict.fromkeys(state.branch for state in reversed(self.states))  # used last first
+        branches = {self.states[state - 1].branch for state in by_state} | set(list(latest)[: recall.RECENT_BRANCHES])
+        spoken = [vector, *self.embed(said)] if (said := pieces.asked_in(asked.text)) else [vector]
+        tells = self._tells[-recall.TELLING_TURNS :]
         brought = Recall(
             recalled=[Recalled(self.states[state - 1], channels, similarities[state]) for state, channels in sorted(by_state.items())],
-            tips=tips,
+            lanes={branch: self._lane(branch, asked, vector, np.stack(spoken), set(by_state)) for branch in sorted(branches)},
             active=self.states[self.active - 1] if self.active is not None else None,
             anchors=anchors,
             document_frequency=frequency,
             states=total,
             average_length=average,
-            tip_similarity={branch: float(self._vectors[tip.id - 1] @ vector) for branch, tip in tips.items()},
-            centres={branch: float(centre @ vector / (np.linalg.norm(centre) or 1.0)) for branch, centre in centres.items()},
+            telling=(1 + sum(tells)) / (2 + len(tells)),
         )
         return brought, recall.fused(hits, brought.recalled)
+
+    def _lane(self, branch: int, asked: Query, vector: Vector, spoken: Vector, recalled: set[int]) -> Lane:
+        """What ranking looks at of a branch, as `store/lanes.py` brings it from the database."""
+        own = [state for state in self.states if state.branch == branch]
+        recent, root = own[-recall.RECENT_STATES :], own[-1].root
+        tree = [state for state in self.states if state.root == root]
+        looked = {state.id for state in recent} | {state.id for state in tree if state.id in recalled} | {root}
+        tip = recent[-1].id - 1
+        centre = np.mean([self._vectors[state.id - 1] for state in own[-recall.CENTRE_STATES :]], axis=0)
+        kept = {state: self._pieces[state - 1] for state in looked}
+        said = set(asked.terms)
+        near = {"tip": self._vectors[tip], "centre": centre / (np.linalg.norm(centre) or 1.0)}
+        near["best"] = max((self._vectors[state - 1] for state in looked), key=lambda own: float(own @ vector))
+        words = [own[pieces.SAID] for own in kept.values() if pieces.SAID in own]
+        if words:
+            near["any_said"] = max(words, key=lambda own: float(own @ vector))
+        near |= {name: self._pieces[state][pieces.SAID] for name, state in (("said", tip), ("root", root - 1)) if pieces.SAID in self._pieces[state]}
+        return Lane(
+            recent=recent,
+            near={name: float(own @ vector) for name, own in near.items()},
+            sentences=sorted((float((spoken @ piece).max()) for own in kept.values() for piece in own.values()), reverse=True)[:3],
+            pieces={(state.id, number): float((spoken @ piece).max()) for state in recent for number, piece in kept[state.id].items()},
+            answered={
+                (state.id, number): float(piece @ self._pieces[after.id - 1][pieces.SAID])
+                for state, after in pairwise(recent)
+                for number, piece in kept[state.id].items()
+                if pieces.QUESTIONS <= number < pieces.ITEMS and pieces.SAID in self._pieces[after.id - 1]
+            },
+            terms=frozenset(said.intersection(set().union(*(self._counts[state.id - 1] for state in tree)))),
+            tip_terms=frozenset(said & self._counts[tip].keys()),
+            root_terms=frozenset(said & self._counts[root - 1].keys()),
+            names=frozenset(name for name in asked.entities if any(name in self._names[state.id - 1] for state in tree)),
+        )
 
     def _anchors(self, asked: Query, vector: Vector) -> list[Anchor]:
         near = {root: float(own @ vector) for root, (_, _, own) in self._topics.items()}
@@ -172,6 +207,9 @@ class MemoryForest:
         )
         said = f"{user}\n{assistant}"
         turn_vector, branch_vector = self.embed([said, text.branch_text(topic, learnt.path_summary, learnt.node_summary, learnt.entities)])
+        cut = pieces.pieces(user, assistant)
+        self._pieces.append(dict(zip(cut, self.embed(list(cut.values())), strict=True)))
+        self._tells.append(cues.tells(user))
         counts = Counter(terms.terms(said))
         names = {*terms.entity_terms(said), *(terms.entity_term(name) for name in learnt.entities)} - {""}
         self.states.append(state)

@@ -6,7 +6,7 @@ import json
 from functools import cache
 from pathlib import Path
 
-from memory.engine.rank import Calibration
+from memory.engine.calibration import Calibration
 
 WEIGHTS = Path(__file__).parent / "weights" / "localization.json"
 

@@ -4,7 +4,20 @@ and had forgotten (forgetting.py), work under way (work.py, imports.py)."""
 from memory.engine.forest import EvidenceKind
 from memory.models.changes import Change, ChangedItem
 from memory.models.evidence import Artifact, AtomicFact, Event, EvidenceRow, MutableState, Revision
-from memory.models.forest import Forest, InteractionState, NewVector, ParentChange, Posting, PostingKind, StateLink, StateVector, TermStat, Topic, Turn
+from memory.models.forest import (
+    Forest,
+    InteractionState,
+    NewVector,
+    ParentChange,
+    PieceVector,
+    Posting,
+    PostingKind,
+    StateLink,
+    StateVector,
+    TermStat,
+    Topic,
+    Turn,
+)
 from memory.models.forgetting import Forgotten
 from memory.models.imports import Import
 from memory.models.scoping import unique_in_forest
@@ -43,6 +56,7 @@ __all__ = [
     "NewVector",
     "Outbox",
     "ParentChange",
+    "PieceVector",
     "Posting",
     "PostingKind",
     "Profile",

@@ -133,6 +133,7 @@ class InteractionState(InForest):
     length = models.PositiveIntegerField(default=0, help_text="Indexed terms (BM25).")
     origin = models.CharField(max_length=10, choices=Origin.choices, default=Origin.CHAT)
     trust = models.CharField(max_length=10, choices=Trust.choices, default=Trust.OWNER)
+    tells = models.BooleanField(default=False, help_text="Its user text tells something, rather than asking for it.")
     refined_at = models.DateTimeField(null=True, blank=True)
     refined_by = models.CharField(max_length=64, blank=True, help_text="Version of the extractors that refined it.")
     refine_error = models.JSONField(null=True, blank=True)
@@ -208,7 +209,6 @@ class StateVector(InForest):
     class Kind(models.TextChoices):
         STATE = "state", "the turn as said"
         BRANCH = "branch", "its branch-aware text"
-        SENTENCE = "sentence", "a sentence of it"
         TOPIC = "topic", "a tree's topic key (its root's row)"
         FACT = "fact", "an atomic fact"
         ARTIFACT = "artifact", "an artifact"
@@ -217,12 +217,27 @@ class StateVector(InForest):
 
     state = models.ForeignKey(InteractionState, on_delete=models.CASCADE, related_name="vectors")
     kind = models.CharField(max_length=13, choices=Kind.choices)
-    item = models.BigIntegerField(default=0, help_text="Id of the fact or record; number of the sentence; else 0.")
+    item = models.BigIntegerField(default=0, help_text="Id of the fact or record; else 0.")
     vector = HalfVectorField(help_text="As long as the forest's pin says.")
 
     class Meta:
         constraints = [unique_in_forest("vector"), models.UniqueConstraint(fields=["state", "kind", "item"], name="vector_of")]
         indexes = [models.Index(fields=["forest", "kind"], name="vector_forest_kind")]
+
+
+class PieceVector(InForest):
+    """The embedding of a piece of a turn: the user's words, a sentence, an open question, a list item (engine/pieces.py).
+
+    Apart from the others: they are many, looked up by state alone, and would lie between the rows that are scanned. Derived of the texts: a state without
+    any is ranked by its turn's vector, until the worker has made them.
+    """
+
+    state = models.ForeignKey(InteractionState, on_delete=models.CASCADE, related_name="pieces")
+    number = models.PositiveSmallIntegerField()
+    vector = HalfVectorField()
+
+    class Meta:
+        constraints = [unique_in_forest("piece"), models.UniqueConstraint(fields=["state", "number"], name="piece_of")]
 
 
 class NewVector(InForest):

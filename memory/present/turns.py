@@ -17,7 +17,7 @@ CHIPS = 12
 # What a turn's JSON reads of other rows.
 SHOWN_WITH = ("state", "decision__chosen", "edited_from__state")
 # The score parts in the order of the legend. Another ranker's parts follow, called by their key.
-PARTS = {"meaning": "Meaning", "words": "Words and names", "path": "Path", "cue": "Cue", "recency": "Recency"}
+PARTS = {"meaning": "Meaning", "words": "Words", "names": "Names", "reply": "Left open", "path": "Path", "cue": "Cue", "recency": "Recency"}
 NOTES = {
     "prompt_cut": "The server read far fewer tokens than it was sent: it cut the beginning. Give it a longer context, or lower EVIDENCE_BUDGET.",
     "model_gone": "The model chosen for this forest isn’t offered any more, so the usual one answered. Choose another under the message field.",

@@ -126,6 +126,7 @@ def _states(forest: Forest, fresh: Sequence[Incoming], turns: Sequence[Turn], or
                 length=sum(one.rough.terms.values()),
                 origin=origin,
                 trust=one.rough.trust,
+                tells=one.rough.tells,
             )
         )
     return InteractionState.objects.bulk_create(states)

@@ -88,36 +88,6 @@ def states(forest: int, query: str, ids: Iterable[int]) -> dict[int, tuple[Inter
     return {row[0]: (read.interaction(row), row[-1]) for row in rows}
 
 
-@dataclass(frozen=True, slots=True)
-class BranchEnd:
-    """A branch's last state, and the cosines of the query with it and with the branch's centre (the mean of its turn vectors); None without vectors."""
-
-    tip: Interaction
-    tip_similarity: float | None
-    centre: float | None
-
-
-def branch_ends(forest: int, query: str, branches: Iterable[int], as_of: int | None = None) -> dict[int, BranchEnd]:
-    """Where each of these branches ends, by branch id."""
-    wanted, until = list(branches), read.until(as_of)
-    rows = read.select(
-        f"""
-        WITH near AS (
-            SELECT s.branch_id, (array_agg(1 - (v.vector <=> %s::halfvec) ORDER BY s.position DESC))[1] AS tip, 1 - (avg(v.vector) <=> %s::halfvec) AS centre
-            FROM memory_interactionstate s JOIN memory_statevector v ON v.state_id = s.id AND v.kind = 'state'
-            WHERE s.forest_id = %s AND s.branch_id = ANY(%s) AND s.position <= %s GROUP BY s.branch_id
-        ), ends AS (
-            SELECT DISTINCT ON (branch_id) id FROM memory_interactionstate
-            WHERE forest_id = %s AND branch_id = ANY(%s) AND position <= %s ORDER BY branch_id, position DESC
-        )
-        SELECT {read.COLUMNS}, near.tip, near.centre FROM {read.FROM} LEFT JOIN near ON near.branch_id = s.branch_id
-        WHERE s.id IN (SELECT id FROM ends)
-        """,
-        [query, query, forest, wanted, until, forest, wanted, until],
-    )
-    return {row[4]: BranchEnd(read.interaction(row), row[-2], row[-1]) for row in rows}
-
-
 def bm25(forest: int, kind: PostingKind, weights: Mapping[str, float], average_length: float, limit: int, as_of: int | None = None) -> list[tuple[int, float]]:
     """The `limit` best states as (id, BM25), over terms with their inverse document frequencies."""
     if not weights:

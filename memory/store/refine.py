@@ -16,12 +16,13 @@ from django.utils.crypto import salted_hmac
 from memory.engine import revise
 from memory.engine.forest import EvidenceKind, Extraction, Proposal, SlotEntry
 from memory.llm.usage import Spent, merged
-from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, InteractionState, Lease, NewVector, PostingKind, Revision, StateVector, Topic, Turn
+from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, InteractionState, Lease, NewVector, PieceVector, PostingKind, Revision, StateVector, Topic, Turn
 from memory.models.forest import Origin
 from memory.store.changes import take_up
 from memory.store.dropping import Slots, drop
 from memory.store.evidence import fields_of
 from memory.store.recall import half
+from memory.store.texts import PIECE
 from memory.store.write import add_postings
 
 # In `refined_by` of a state that waits to be read anew because its path has lost a turn: what it taught is compared with the new reading.
@@ -41,7 +42,7 @@ class LeaseLostError(Exception):
 class Plan:
     """What one state's refinement writes, worked out outside any transaction.
 
-    `vectors` maps (kind, number) to an embedding: ("branch", 0), ("topic", 0) and each proposal's (kind, its number).
+    `vectors` maps (kind, number) to an embedding: ("branch", 0), ("topic", 0), each piece's ("piece", its number) and each proposal's (kind, its number).
     """
 
     state: int
@@ -355,7 +356,13 @@ def _name_tree(state: InteractionState, plan: Plan) -> None:
 
 def _write_vectors(state: InteractionState, plan: Plan, rows: Mapping[int, tuple[EvidenceKind, EvidenceRow]]) -> None:
     ids = {(str(kind), number): row.pk for number, (kind, row) in rows.items()}
+    said = {number: half(vector) for (kind, number), vector in plan.vectors.items() if kind == PIECE}
+    PieceVector.objects.bulk_create(
+        (PieceVector(forest_id=state.forest_id, state=state, number=number, vector=vector) for number, vector in said.items()), ignore_conflicts=True
+    )
     for (kind, number), vector in plan.vectors.items():
+        if kind == PIECE:
+            continue
         owner = state.root_id if kind == StateVector.Kind.TOPIC else state.pk
         kept, created = StateVector.objects.update_or_create(
             state_id=owner,

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from memory.engine import text
 from memory.engine.forest import Extraction, Interaction
-from memory.models import EVIDENCE_MODELS, InteractionState, StateVector, Topic
+from memory.models import EVIDENCE_MODELS, InteractionState, PieceVector, StateVector, Topic
 
 Key = tuple[int, str, int]  # state, kind, item
+PIECE = "piece"  # the kind of what isn't kept among the vectors of states, in a plan
 
 
 def of_turn(user: str, assistant: str) -> str:
@@ -31,6 +32,8 @@ def unchanged(state: Interaction, extraction: Extraction, branch: str) -> Iterat
         yield "state", 0
     if (state.id, kinds.BRANCH, 0) in there and branch == text.branch_text(state.topic, state.path_summary, state.node_summary, state.entities):
         yield "branch", 0
+    # Pieces are read off the texts, which stay; of what was redacted they are gone.
+    yield from ((PIECE, number) for number in PieceVector.objects.filter(state=state.id).values_list("number", flat=True))
     if (state.root, kinds.TOPIC, 0) in there and Topic.objects.filter(root=state.root, key=extraction.topic).exists():
         yield "topic", 0
     for kind in {proposal.kind for proposal in extraction.proposals}:

@@ -16,9 +16,10 @@ from django.db import connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from memory.engine import pieces
 from memory.engine.forest import Candidate, Context, Decision
 from memory.errors import conflict
-from memory.models import ContextTrace, Forest, InteractionState, Outbox, PostingKind, RoutingDecision, StateLink, StateVector, Topic, Turn
+from memory.models import ContextTrace, Forest, InteractionState, Outbox, PieceVector, PostingKind, RoutingDecision, StateLink, StateVector, Topic, Turn
 from memory.models.forest import Origin
 from memory.store.recall import half
 
@@ -43,6 +44,8 @@ class RoughCommit:
     entities: Sequence[str]
     tokens: int
     vector: np.ndarray
+    tells: bool = False
+    said: np.ndarray | None = None  # the vector of the user's words alone, where it is known already
     origin: str = Origin.CHAT
     trust: str = InteractionState.Trust.OWNER
     timings: Mapping[str, float] = field(default_factory=dict)
@@ -139,6 +142,8 @@ def commit_rough(turn: Turn, decision: Decision, rough: RoughCommit, generator: 
         state = _insert_state(forest, turn, parent, rough)
         _index(forest, state, rough)
         StateVector.objects.create(forest=forest, state=state, kind=StateVector.Kind.STATE, vector=half(rough.vector))
+        if rough.said is not None:
+            PieceVector.objects.create(forest=forest, state=state, number=pieces.SAID, vector=half(rough.said))
         if decision.second is not None and InteractionState.objects.in_forest(forest).filter(pk=decision.second).exists():
             weight = next((candidate.probability for candidate in decision.candidates if candidate.state == decision.second), 0.0)
             StateLink.objects.create(forest=forest, state=state, parent_id=decision.second, weight=weight)
@@ -185,6 +190,7 @@ def _insert_state(forest: Forest, turn: Turn, parent: InteractionState | None, r
         length=sum(rough.terms.values()),
         origin=rough.origin,
         trust=rough.trust,
+        tells=rough.tells,
     )
     state.save(force_insert=True)
     return state

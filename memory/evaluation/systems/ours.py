@@ -23,7 +23,7 @@ from memory.actions.create_forest import create_forest
 from memory.actions.forget import delete_forest
 from memory.actions.observe import observe_one
 from memory.actions.refine import drain
-from memory.engine import localize, rank, recall, terms, text
+from memory.engine import features, localize, rank, recall, terms, text
 from memory.engine.forest import Channel, Decision, EvidenceKind, Interaction, Pool, Recall
 from memory.engine.forest import Context as Assembled
 from memory.engine.forest import Recalled as Found
@@ -235,9 +235,10 @@ def additive_at(threshold: float) -> steps.Decide:
     def decide(asked: Query, found: Recall, then: Sequence[Found]) -> Decision:
         cosine = {one.interaction.id: one.similarity for one in (*found.recalled, *then)}
         states: dict[int, Interaction] = {one.interaction.id: one.interaction for one in (*found.recalled, *then)}
-        for branch, tip in found.tips.items():
+        for lane in found.lanes.values():
+            tip = lane.recent[-1]
             states[tip.id] = tip
-            cosine.setdefault(tip.id, found.tip_similarity.get(branch))
+            cosine.setdefault(tip.id, lane.near.get("tip"))
         scores = {identity: rank.lexical_score(cosine[identity], _words(asked, found, state)) for identity, state in states.items()}
         return localize.localize_additive(asked, found, scores, calibration(), then, threshold)
 
@@ -251,9 +252,8 @@ def _words(asked: Query, found: Recall, state: Interaction) -> float:
 
 def without_words(asked: Query, found: Recall, then: Sequence[Found]) -> Decision:
     """The shipped ranker without what words and names say for a branch; its other weights stay as they were fitted with them."""
-    shipped = calibration()
-    kept = {name: weight for name, weight in shipped.weights.items() if rank.FEATURES[name] != "words" or name.startswith("new_")}
-    return localize.localize(asked, found, replace(shipped, weights=kept), then)
+    words = [name for name, part in features.OF_BRANCHES.items() if part in ("words", "names")]
+    return localize.localize(asked, found, calibration().without(words), then)
 
 
 FACTS: Final[tuple[EvidenceKind, ...]] = ("fact",)

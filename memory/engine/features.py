@@ -1,0 +1,382 @@
+"""What the ranker looks at (paper §3.2, LOCALIZATION): a row of numbers for every open branch, and one for the new root.
+
+All branches are worked out at once, a column a feature. Cosines and shared words come from the store on each branch's `Lane`; what the wording says comes
+from the query's cues. A feature that only says how the input is worded is no use to a branch by itself, since all branches have it alike: it counts times
+being the active one, and for the new root. No feature looks at a clock, at a tree's depth or at the place in the forest (LOCALIZATION “Traps”).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory.engine import pieces, reply
+from memory.engine.forest import Lane, Recall
+from memory.engine.query import Query
+from memory.engine.recall import idf, is_common
+from memory.engine.terms import terms
+
+Column = NDArray[np.float64]
+Columns = dict[str, Column]
+
+VERSION: Final = 2
+SHARPNESS: Final = 0.06  # of the softmax that gives each branch its share of a similarity; of covered words
+WORD_SHARPNESS: Final = 0.15
+ASKS, TELLS = 0.5, 0.7  # shares of telling turns from which a person counts as one who tells, and wholly so
+OPEN_FROM, OPEN_SPREAD, OPEN_HIGH = 0.08, 0.15, 0.25  # cosines with an open question from which, and over which span, they speak for it
+ANSWERED: Final = 2.0  # how fast an open question counts as answered as the next turn comes near it
+NEAR_LEADS: Final = ("near_tip", "near_centre", "near_best", "near_sentence", "near_sentences", "near_root", "near_said")
+LEADS: Final = (*NEAR_LEADS, "words_path", "names_shared", "open_any", "open_near", "item_near")
+SHARES: Final[Mapping[str, float]] = {
+    "near_centre": SHARPNESS,
+    "near_best": SHARPNESS,
+    "near_sentence": SHARPNESS,
+    "near_sentences": SHARPNESS,
+    "words_path": WORD_SHARPNESS,
+    "words_only": WORD_SHARPNESS,
+}
+BESTS: Final = (
+    "near_tip",
+    "near_centre",
+    "near_best",
+    "near_sentence",
+    "near_sentences",
+    "near_root",
+    "near_said",
+    "near_any_said",
+    "words_path",
+    "words_tip",
+    "open_any",
+    "open_some",
+)
+
+
+WORDINGS: Final = (
+    "short",
+    "bare",
+    "named",
+    "pronoun",
+    "opener",
+    "answer",
+    "greeting",
+    "question",
+    "request",
+    "generic",
+    "first",
+    "third",
+    "contrast",
+    "fresh",
+    "returning",
+    "additive",
+    "topical",
+    "reporting",
+    "picking",
+    "reconsidering",
+    "choosing",
+    "elliptical",
+)
+# Feature → the part it is shown in. `new…` belong to the new root, all others to branches.
+OF_BRANCHES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("near_tip", "near_said", "near_centre", "near_best", "near_any_said", "near_sentence", "near_sentences"), "meaning"),
+    **dict.fromkeys(("lead_near_tip", "lead_near_said", "lead_near_centre", "lead_near_best", "lead_near_sentence", "lead_near_sentences"), "meaning"),
+    **{f"share_{name}": "meaning" for name in SHARES if name.startswith("near")},
+    **dict.fromkeys(("words_tip", "words_only", "number_only", "share_words_only"), "words"),
+    **dict.fromkeys(("names_shared", "names_only", "names_elsewhere", "lead_names_shared", "contrast_names"), "names"),
+    **dict.fromkeys(("near_root", "lead_near_root", "words_path", "words_root", "lead_words_path", "share_words_path"), "path"),
+    **dict.fromkeys(("topic", "contrast_centre"), "path"),
+    **dict.fromkeys(("open_last", "open_last_tells", "open_last_short", "open_near", "open_any", "open_tells", "open_some", "open_much"), "reply"),
+    **dict.fromkeys(("open_fits", "open_elsewhere", "active_open_some_elsewhere", "lead_open_any", "lead_open_near"), "reply"),
+    **dict.fromkeys(("list_last_picking", "list_any_picking", "list_none_picking", "list_reconsidering", "list_choosing"), "reply"),
+    **dict.fromkeys(("item_near", "lead_item_near", "active_item_near_elsewhere"), "reply"),
+    **dict.fromkeys(("active", "recent", "age"), "recency"),
+    **dict.fromkeys(("active_near_tip", "active_words_tip", "active_names_elsewhere", "active_names_only"), "recency"),
+    **{f"active_share_{name}": "recency" for name in SHARES},
+    **{f"active_{name}": "cue" for name in WORDINGS},
+    "other_returning": "cue",
+    "telling": "cue",
+}
+OF_NEW: Final[Mapping[str, str]] = {
+    "new": "path",
+    "new_telling": "cue",
+    **{f"new_{name}": {"near": "meaning", "words": "words", "open": "reply"}[name.partition("_")[0]] for name in BESTS},
+    **{f"new_{name}": "cue" for name in WORDINGS},
+    **dict.fromkeys(("new_long", "new_generic_uncovered", "new_generic_near"), "cue"),
+    "new_uncovered": "words",
+    **dict.fromkeys(("new_unknown_name", "new_known_name", "new_introducing", "new_introducing_first"), "names"),
+}
+FEATURES: Final[Mapping[str, str]] = {**OF_BRANCHES, **OF_NEW}
+PARTS: Final = ("meaning", "words", "names", "reply", "path", "cue", "recency")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The features of all places: `rows` (branches + 1, features), the last row that of the new root; `shared`: each branch's words in common, rarest first."""
+
+    branches: tuple[int, ...]
+    rows: Column
+    shared: tuple[tuple[str, ...], ...]
+
+
+def wording(query: Query) -> dict[str, float]:
+    """What the wording says, each 0…1."""
+    cues = query.cues
+    said = {
+        "short": shortness(query),
+        "bare": 1.0 / (1 + len(query.content)),
+        "named": bool(query.entities),
+        "pronoun": cues.pronoun,
+        "opener": cues.opener,
+        "answer": cues.answer,
+        "greeting": cues.greeting,
+        "question": cues.question,
+        "request": cues.request,
+        "generic": cues.question and not cues.first_person and not query.entities,
+        "first": cues.first_person,
+        "third": cues.third_person,
+        "contrast": cues.contrast,
+        "fresh": bool(cues.fresh),
+        "returning": bool(cues.returning),
+        "additive": cues.additive,
+        "topical": cues.topical,
+        "reporting": cues.reporting,
+        "picking": cues.picking,
+        "reconsidering": cues.reconsidering,
+        "choosing": cues.choosing,
+        "elliptical": cues.elliptical,
+    }
+    return {name: float(value) for name, value in said.items()}
+
+
+def shortness(query: Query) -> float:
+    """1 for a single word, 0 from 24 words on, falling with the logarithm."""
+    return max(0.0, 1.0 - math.log(max(1, query.word_count)) / math.log(24))
+
+
+def table(query: Query, recall: Recall) -> Table:
+    """The features of every branch that recall brought, in order of branch id, and of the new root."""
+    branches, lanes = tuple(sorted(recall.lanes)), [lane for _, lane in sorted(recall.lanes.items())]
+    weights = _weights(query, recall)
+    said = wording(query)
+    columns: Columns = {}
+    columns |= _meaning(lanes)
+    columns |= _words(lanes, weights, query)
+    columns |= _names(query, lanes)
+    columns |= _replies(query, lanes, said)
+    columns |= _recency(lanes, recall)
+    anchors = {anchor.root: anchor.match for anchor in recall.anchors}
+    columns["topic"] = _column(lanes, lambda lane: anchors.get(lane.recent[-1].root, 0.0))
+    _compare(columns)
+    _worded(columns, said)
+    told = telling(recall.telling)
+    columns["telling"] = np.full(len(lanes), told)
+    new = _new_root(columns, said, told, query, lanes, weights)
+    rows = np.zeros((len(lanes) + 1, len(FEATURES)))
+    for place, name in enumerate(OF_BRANCHES):
+        rows[:-1, place] = columns[name]
+    for place, name in enumerate(OF_NEW, len(OF_BRANCHES)):
+        rows[-1, place] = new[name]
+    shared = tuple(tuple(sorted((term for term in weights if term in lane.terms), key=lambda term: -weights[term])) for lane in lanes)
+    return Table(branches, rows, shared)
+
+
+def _weights(query: Query, recall: Recall) -> dict[str, float]:
+    """What each informative word of the input weighs: its inverse document frequency; words that are everywhere don't count."""
+    return {
+        term: idf(recall.document_frequency.get(term, 0), recall.states)
+        for term in query.content or query.terms
+        if not is_common(recall.document_frequency.get(term, 0), recall.states)
+    }
+
+
+def telling(share: float) -> float:
+    """How far a person counts as one who tells rather than asks, 0…1, by the share of their turns that tell something.
+
+    Who keeps a record of what happens resumes a matter by a bare statement; who looks for answers opens a new one with a question of that very form."""
+    return min(1.0, max(0.0, (share - ASKS) / (TELLS - ASKS)))
+
+
+# --- What each branch shows by itself ----------------------------------------------------------------------------------
+
+
+def _column(lanes: Sequence[Lane], value: Callable[[Lane], float]) -> Column:
+    return np.array([value(lane) for lane in lanes], dtype=np.float64)
+
+
+def _meaning(lanes: Sequence[Lane]) -> Columns:
+    """Cosines of the input with the last state, the centre, the nearest state, sentence and root of each branch."""
+    least = min((cosine for lane in lanes for cosine in lane.near.values()), default=0.0)
+
+    def near(lane: Lane, *what: str) -> float:
+        return next((lane.near[name] for name in what if name in lane.near), least)
+
+    best = [sorted(lane.sentences, reverse=True)[:3] or [near(lane, "tip")] for lane in lanes]
+    return {
+        "near_tip": _column(lanes, lambda lane: near(lane, "tip", "said")),
+        "near_said": _column(lanes, lambda lane: near(lane, "said", "tip")),
+        "near_centre": _column(lanes, lambda lane: near(lane, "centre", "tip")),
+        "near_best": _column(lanes, lambda lane: near(lane, "best", "tip")),
+        "near_any_said": _column(lanes, lambda lane: near(lane, "any_said", "said")),
+        "near_root": _column(lanes, lambda lane: near(lane, "root", "centre")),
+        "near_sentence": np.array([found[0] for found in best]),
+        "near_sentences": np.array([sum(found) / len(found) for found in best]),
+    }
+
+
+def _words(lanes: Sequence[Lane], weights: Mapping[str, float], query: Query) -> Columns:
+    """Shares of the input's inverse document frequency that a branch has, its last state, its root; that it alone has."""
+    total = sum(weights.values()) or 1.0
+    holders = Counter(term for lane in lanes for term in lane.terms)
+    numbers = [term for term in query.terms if term[:1].isdigit()]
+
+    def cover(said: frozenset[str]) -> float:
+        return sum(weight for term, weight in weights.items() if term in said) / total
+
+    return {
+        "words_tip": _column(lanes, lambda lane: cover(lane.tip_terms)),
+        "words_path": _column(lanes, lambda lane: cover(lane.terms)),
+        "words_root": _column(lanes, lambda lane: cover(lane.root_terms)),
+        "words_only": _column(lanes, lambda lane: cover(frozenset(term for term in lane.terms if holders[term] == 1))),
+        "number_only": _column(lanes, lambda lane: float(any(number in lane.terms and holders[number] == 1 for number in numbers))),
+    }
+
+
+def _named(query: Query, lanes: Sequence[Lane]) -> list[frozenset[str]]:
+    """The named things of the input that each branch has spoken of, be it in other letters."""
+    words = {name: frozenset(terms(name)) for name in query.entities}
+    return [frozenset(name for name in query.entities if name in lane.names or (words[name] and words[name] <= lane.terms)) for lane in lanes]
+
+
+def _names(query: Query, lanes: Sequence[Lane]) -> Columns:
+    known = _named(query, lanes)
+    holders = Counter(name for names in known for name in names)
+    total = len(query.entities) or 1
+    return {
+        "names_shared": np.array([len(names) / total for names in known]),
+        "names_only": np.array([float(any(holders[name] == 1 for name in names)) for names in known]),
+        "names_elsewhere": np.array([float(any(name not in names for name in holders)) for names in known]),
+    }
+
+
+def _recency(lanes: Sequence[Lane], recall: Recall) -> Columns:
+    active = recall.active.branch if recall.active is not None else None
+    places = [lane.recent[-1].position for lane in lanes]
+    order = {place: rank for rank, place in enumerate(sorted(places, reverse=True))}
+    now = 1 + max(places, default=0)
+    return {
+        "active": np.array([float(lane.recent[-1].branch == active) for lane in lanes]),
+        "recent": np.array([1.0 / (1 + order[place]) for place in places]),
+        "age": np.array([math.log1p(now - 1 - place) / 5 for place in places]),
+    }
+
+
+# --- What was left open -------------------------------------------------------------------------------------------------
+
+
+def _replies(query: Query, lanes: Sequence[Lane], said: Mapping[str, float]) -> Columns:
+    """Whether the input answers a question that the branch left open, or picks from its list."""
+    tells = 1.0 - said["question"]
+    pointing = max(said["picking"], said["reconsidering"])
+    asked = [_open(query, lane) for lane in lanes]
+    listed = [[state for state in lane.recent if pieces.items(state.assistant)] for lane in lanes]
+    last_asks = np.array([float(bool(pieces.open_questions(lane.recent[-1].assistant))) for lane in lanes])
+    last_lists = np.array([float(bool(states) and states[-1] is lane.recent[-1]) for lane, states in zip(lanes, listed, strict=True)])
+    any_list = np.array([float(bool(states)) for states in listed])
+    near = np.array([cosine for cosine, _ in asked]).reshape(-1)
+    return {
+        "open_last": last_asks,
+        "open_last_tells": last_asks * tells,
+        "open_last_short": last_asks * tells * said["short"],
+        "open_near": near,
+        "open_any": _column(lanes, lambda lane: _nearest(lane, pieces.QUESTIONS, pieces.ITEMS)),
+        "open_tells": near * tells,
+        "open_some": np.clip((near * tells - OPEN_FROM) / OPEN_SPREAD, 0.0, 1.0),
+        "open_much": np.clip((near * tells - OPEN_HIGH) / OPEN_SPREAD, 0.0, 1.0),
+        "open_fits": np.array([fit for _, fit in asked]).reshape(-1) * tells,
+        "list_last_picking": last_lists * said["picking"],
+        "list_any_picking": any_list * said["picking"],
+        "list_none_picking": (1.0 - any_list) * said["picking"],
+        "list_reconsidering": any_list * said["reconsidering"],
+        "list_choosing": last_lists * said["choosing"],
+        "item_near": _column(lanes, lambda lane: _nearest(lane, pieces.ITEMS, pieces.ITEMS + pieces.ITEM_LIMIT)) * pointing,
+    }
+
+
+def _nearest(lane: Lane, first: int, end: int) -> float:
+    """The highest cosine of the recent states' pieces of these numbers, 0 without."""
+    return max((cosine for (_, number), cosine in lane.pieces.items() if first <= number < end), default=0.0)
+
+
+def _open(query: Query, lane: Lane) -> tuple[float, float]:
+    """How near the input is to a question of this branch that nobody has answered yet, and how well its form fits one; of the best, 0 without."""
+    best = fit = 0.0
+    for state in lane.recent:
+        for number, question in pieces.open_questions(state.assistant).items():
+            left = max(0.0, 1.0 - ANSWERED * lane.answered.get((state.id, number), 0.0))
+            best = max(best, left * lane.pieces.get((state.id, number), 0.0))
+            fit = max(fit, left * reply.fits(question, query.text))
+    return best, fit
+
+
+# --- Beside the others --------------------------------------------------------------------------------------------------
+
+
+def _compare(columns: Columns) -> None:
+    """By how much a branch leads the best other one, and its share of all likeness: a softmax, as the ranking itself will be."""
+    count = len(columns["active"])
+    for name in LEADS:
+        values = columns[name]
+        others = np.zeros(count)
+        if count > 1:
+            first, second = np.sort(values)[::-1][:2]
+            others = np.where(values < first, first, second)
+        columns[f"lead_{name}"] = values - others
+    for name, sharpness in SHARES.items():
+        raised = np.exp((columns[name] - columns[name].max(initial=-np.inf)) / sharpness)
+        columns[f"share_{name}"] = raised / (raised.sum() or 1.0)
+        columns[f"active_share_{name}"] = columns["active"] * columns[f"share_{name}"]
+    for name in ("open_some", "item_near"):
+        others = np.array([max((value for at, value in enumerate(columns[name]) if at != own), default=0.0) for own in range(count)])
+        columns[f"active_{name}_elsewhere"] = columns["active"] * np.maximum(0.0, others - columns[name])
+    columns["open_elsewhere"] = np.maximum(0.0, columns["open_some"].max(initial=0.0) - columns["open_some"])
+
+
+def _worded(columns: Columns, said: Mapping[str, float]) -> None:
+    """What the wording says for or against going on with the active branch."""
+    active = columns["active"]
+    for name, value in said.items():
+        columns[f"active_{name}"] = active * value
+    for name in ("near_tip", "words_tip", "names_elsewhere", "names_only"):
+        columns[f"active_{name}"] = active * columns[name]
+    columns["contrast_names"] = said["contrast"] * columns["names_shared"]
+    columns["contrast_centre"] = said["contrast"] * columns["near_centre"]
+    columns["other_returning"] = (1.0 - active) * said["returning"]
+
+
+def _new_root(columns: Columns, said: Mapping[str, float], told: float, query: Query, lanes: Sequence[Lane], weights: Mapping[str, float]) -> dict[str, float]:
+    """How little the branches have of what was said, and the wording."""
+    known = frozenset().union(*(lane.terms for lane in lanes))
+    named = frozenset().union(*_named(query, lanes))
+    total = sum(weights.values()) or 1.0
+    uncovered = 1.0 - sum(weight for term, weight in weights.items() if term in known) / total
+    introducing = float(query.cues.introducing and any(name not in named for name in query.entities))
+    new = {f"new_{name}": float(columns[name].max(initial=0.0)) for name in BESTS}
+    new |= {f"new_{name}": value for name, value in said.items()}
+    new |= {
+        "new": 1.0,
+        "new_telling": told,
+        "new_uncovered": uncovered,
+        "new_unknown_name": float(any(name not in named for name in query.entities)),
+        "new_known_name": float(bool(named)),
+        "new_introducing": introducing,
+        "new_introducing_first": introducing * said["first"],
+        "new_long": min(1.0, query.word_count / 40),
+        "new_generic_uncovered": said["generic"] * uncovered,
+        "new_generic_near": said["generic"] * new["new_near_sentence"],
+    }
+    return new

@@ -1,0 +1,65 @@
+"""What of an interaction has a vector of its own beside the whole: the user's words, single sentences, questions left open, list items.
+
+A whole turn is near many things; what a later turn resumes is often one sentence of it. The numbers of pieces are those of their vectors, so that a
+piece is found again by reading the texts once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from memory.engine import reply, text
+
+SAID: Final = 0  # the user's text, whole
+SENTENCES: Final = 1  # … and its sentences, when there are several
+ANSWER: Final = 10  # the first sentences of the answer
+QUESTIONS: Final = 20  # the last questions that the answer leaves open
+ITEMS: Final = 30  # the items of its list
+SENTENCE_LIMIT: Final = 6
+ANSWER_LIMIT: Final = 6
+QUESTION_LIMIT: Final = 3
+ITEM_LIMIT: Final = 8
+LONGEST: Final = 400  # characters of a piece that are embedded; of the user's text as a whole, all
+READ: Final = 6_000  # characters of a text that are looked at
+
+
+def pieces(user: str, assistant: str) -> dict[int, str]:
+    """The pieces of an interaction by number, none empty, none twice; a pure function of its texts."""
+    found: dict[int, str] = {}
+    seen: set[str] = set()
+    for number, piece in _numbered(user, assistant):
+        if piece and piece not in seen:
+            seen.add(piece)
+            found[number] = piece
+    return found
+
+
+def _numbered(user: str, assistant: str) -> Iterator[tuple[int, str]]:
+    yield SAID, user.strip()
+    yield from enumerate(_cut(asked_in(user)), SENTENCES)
+    for number, question in open_questions(assistant).items():
+        yield number, question[:LONGEST]
+    for number, item in items(assistant).items():
+        yield number, item[:LONGEST]
+    yield from enumerate(_cut(text.sentences(assistant[:READ])[:ANSWER_LIMIT]), ANSWER)
+
+
+def asked_in(user: str) -> list[str]:
+    """The sentences of an input that are looked up beside the whole: none when it is one sentence."""
+    found = [sentence for sentence in text.sentences(user[:READ])[:SENTENCE_LIMIT] if len(sentence) > 3]
+    return found if len(found) > 1 else []
+
+
+def open_questions(assistant: str) -> dict[int, str]:
+    """The last questions an answer leaves open, by the number of their piece."""
+    return dict(enumerate(reply.open_questions(assistant[-READ:])[-QUESTION_LIMIT:], QUESTIONS))
+
+
+def items(assistant: str) -> dict[int, str]:
+    """The items of an answer's list, by the number of their piece."""
+    return dict(enumerate(reply.list_items(assistant[:READ])[:ITEM_LIMIT], ITEMS))
+
+
+def _cut(sentences: list[str]) -> list[str]:
+    return [sentence[:LONGEST] for sentence in sentences]

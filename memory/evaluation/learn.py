@@ -1,0 +1,117 @@
+"""Learning the ranker from examples: a conditional logit whose scores are linear in the features plus one small hidden layer, in NumPy.
+
+The loss is −log Σ_right softmax, each source of examples with its weight; L2 on everything, features standardized, dropout while learning. Deterministic
+for a seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory.engine.calibration import CLIP, NAMES, Calibration
+
+Matrix = NDArray[np.float64]
+HIDDEN: Final = 32
+STEPS: Final = 3_000
+BATCH: Final = 192
+RATE: Final = 3e-3
+DECAY: Final = 0.02
+DROPOUT: Final = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One turn: a row of features per branch and a last one for the new root, (rows, features); which rows are right; its weight."""
+
+    rows: Matrix
+    right: NDArray[np.bool_]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Examples side by side, short ones padded: rows (examples, places, features), which places there are, which are right, the share of each example."""
+
+    rows: NDArray[np.float32]
+    inside: NDArray[np.bool_]
+    right: NDArray[np.bool_]
+    share: Matrix
+
+
+def batch(examples: Sequence[Example]) -> Batch:
+    most = max(len(item.rows) for item in examples)
+    rows = np.zeros((len(examples), most, len(NAMES)), dtype=np.float32)
+    inside = np.zeros((len(examples), most), dtype=bool)
+    right = np.zeros((len(examples), most), dtype=bool)
+    for index, item in enumerate(examples):
+        rows[index, : len(item.rows)], inside[index, : len(item.rows)], right[index, : len(item.rows)] = item.rows, True, item.right
+    share = np.array([item.weight for item in examples])
+    return Batch(rows, inside, right, share / share.sum())
+
+
+def learn(
+    examples: Sequence[Example], *, hidden: int = HIDDEN, steps: int = STEPS, decay: float = DECAY, dropout: float = DROPOUT, seed: int = 0
+) -> Calibration:
+    """A calibration (temperature 1, nothing said of cues) that makes the right rows of the examples likely. Raises ValueError without any."""
+    if not examples:
+        raise ValueError("There is nothing to learn from.")
+    data = batch(examples)
+    seen = data.rows[data.inside]
+    mean, scale = seen.mean(axis=0), seen.std(axis=0)
+    scale[scale < 1e-6] = 1.0  # it never changes: what it says is always the same
+    standard = np.clip((data.rows - mean) / scale, -CLIP, CLIP).astype(np.float32)
+    rng = np.random.default_rng(seed)
+    parameters = {
+        "plain": np.zeros(len(NAMES), dtype=np.float32),
+        "into": (rng.standard_normal((len(NAMES), hidden)) / np.sqrt(len(NAMES))).astype(np.float32),
+        "bias": np.zeros(hidden, dtype=np.float32),
+        "out": (rng.standard_normal(hidden) / np.sqrt(max(1, hidden))).astype(np.float32),
+    }
+    first = {name: np.zeros_like(value) for name, value in parameters.items()}
+    second = {name: np.zeros_like(value) for name, value in parameters.items()}
+    for step in range(1, steps + 1):
+        chosen = rng.choice(len(examples), size=BATCH, p=data.share)
+        slopes = _slopes(parameters, standard[chosen], data.inside[chosen], data.right[chosen], dropout, rng)
+        rate = RATE * min(1.0, 2.0 * (1.0 - step / steps) + 0.02)
+        for name, slope in slopes.items():
+            first[name] = 0.9 * first[name] + 0.1 * slope
+            second[name] = 0.999 * second[name] + 0.001 * slope**2
+            moved = (first[name] / (1 - 0.9**step)) / (np.sqrt(second[name] / (1 - 0.999**step)) + 1e-8)
+            parameters[name] = parameters[name] - rate * (moved + (decay * parameters[name] if name != "bias" else 0.0))
+    return _calibration(parameters, mean, scale)
+
+
+def _slopes(
+    parameters: dict[str, NDArray[np.float32]],
+    rows: NDArray[np.float32],
+    inside: NDArray[np.bool_],
+    right: NDArray[np.bool_],
+    dropout: float,
+    rng: np.random.Generator,
+) -> dict[str, NDArray[np.float32]]:
+    """The slope of the mean loss in each parameter; features and hidden units are left out at random."""
+    kept = ((rng.random((len(rows), 1, rows.shape[2])) >= dropout) / (1 - dropout)).astype(np.float32)
+    units = ((rng.random((len(rows), 1, len(parameters["bias"]))) >= dropout) / (1 - dropout)).astype(np.float32)
+    dropped = rows * kept
+    inner = np.tanh(dropped @ parameters["into"] + parameters["bias"])
+    scores = np.where(inside, rows @ parameters["plain"] + (inner * units) @ parameters["out"], -np.inf)
+    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+    hit = np.where(right, raised, 0.0)
+    error = (raised / raised.sum(axis=1, keepdims=True) - hit / np.maximum(hit.sum(axis=1, keepdims=True), 1e-30)).astype(np.float32) / len(rows)
+    back = error[:, :, None] * (parameters["out"] * units) * (1 - inner**2)
+    return {
+        "plain": np.tensordot(error, rows, axes=2),
+        "into": np.tensordot(dropped, back, axes=([0, 1], [0, 1])),
+        "bias": back.sum(axis=(0, 1)),
+        "out": np.tensordot(error, inner * units, axes=2),
+    }
+
+
+def _calibration(parameters: dict[str, NDArray[np.float32]], mean: NDArray[np.float32], scale: NDArray[np.float32]) -> Calibration:
+    fitted = {name: value.astype(np.float64) for name, value in {**parameters, "mean": mean, "scale": scale}.items()}
+    return Calibration(**fitted, temperature=1.0, cue_probability={}, fitted_on=())
