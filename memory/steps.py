@@ -92,7 +92,7 @@ def localize_text(
     started = time.perf_counter()
     check_embedder(forest)
     asked = query.read(said, now, forest.time_zone)
-    spoken = embedder().embed([said, *pieces.asked_in(said)])
+    spoken = list(embedder().embed([said, *pieces.asked_in(said)]))
     vector = spoken[0]
     window = localize.window(asked)
     then = _states_of(forest, window.start, window.end, vector, as_of) if window else []

@@ -10,7 +10,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from memory import steps
-from memory.engine import cues, terms
+from memory.engine import terms
+from memory.engine.forget import forget
 from memory.errors import Refused
 from memory.llm.interface import ModelError
 from memory.models import EVIDENCE_MODELS, Forest, InteractionState, Turn
@@ -27,7 +28,7 @@ NEAR = 40
 
 def asked_to_forget(forest: Forest, text: str, *, client_id: str | None = None) -> dict[str, Any] | None:
     """`{"what", "matches"}` when a message asks to forget something; None for a turn, and for one that was sent before."""
-    found = cues.forget(text)
+    found = forget(text)
     if found is None or (client_id and Turn.objects.in_forest(forest).filter(client_id=client_id).exists()):
         return None
     return find_to_forget(forest, found.what, last=found.last)

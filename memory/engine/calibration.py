@@ -82,10 +82,12 @@ class Calibration:
                 )
             if unlike := numbers.keys() ^ FEATURES.keys():
                 raise CalibrationMismatchError(f"The localization weights and this code differ in features: {', '.join(sorted(unlike))}.")
-            columns = {key: np.array([numbers[name][key] for name in NAMES], dtype=np.float64) for key in ("mean", "scale", "plain")}
+            mean, scale, plain = (np.array([numbers[name][key] for name in NAMES], dtype=np.float64) for key in ("mean", "scale", "plain"))
             into = np.array([numbers[name]["into"] for name in NAMES], dtype=np.float64).reshape(len(NAMES), -1)
             calibration = cls(
-                **columns,
+                mean=mean,
+                scale=scale,
+                plain=plain,
                 into=into,
                 bias=np.array(data["bias"], dtype=np.float64),
                 out=np.array(data["out"], dtype=np.float64),

@@ -15,12 +15,13 @@ from typing import Final
 
 from memory.engine import rank
 from memory.engine.calibration import Calibration
-from memory.engine.cues import Window
+from memory.engine.features import PARTS
 from memory.engine.forest import Candidate, Decision, Interaction, Method, Recall, Recalled
 from memory.engine.query import Query
 from memory.engine.rank import Branch
 from memory.engine.terms import surfaces
 from memory.engine.text import excerpt, one_line
+from memory.engine.when import Window
 
 SURE: Final = 0.9  # from this probability a decision stands alone: on held-out dialogues such are right 98 times in 100
 UNSURE: Final = 0.7  # below this one it is marked: of such, every other one is wrong there, above it one in fifteen
@@ -78,7 +79,7 @@ def localize_additive(
         )
         for branch in found
     ]
-    fresh = {**dict.fromkeys(rank.PARTS, 0.0), "path": threshold}
+    fresh = {**dict.fromkeys(PARTS, 0.0), "path": threshold}
     return _decide(query, recall, then, scored, fresh, 1.0, calibration.cue_probability, "additive-ce", shown)
 
 

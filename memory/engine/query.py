@@ -10,8 +10,9 @@ from datetime import datetime
 from typing import Literal
 
 from memory.engine import cues, terms
-from memory.engine.cues import Cues, Window
+from memory.engine.cues import Cues
 from memory.engine.terms import fold
+from memory.engine.when import Window, windows
 
 QueryKind = Literal[
     "previous", "current", "update", "ordinal", "count", "sum", "latest", "earliest", "difference", "compare", "yes_no", "preference", "bridge", "past", "order"
@@ -120,7 +121,7 @@ def read(text: str, time: datetime, zone: str = "UTC") -> Query:
     informative = set(terms.content_terms(text))
     ordinal = _ordinal(folded)
     kinds: set[QueryKind] = {kind for kind, pattern in _KINDS.items() if pattern.search(folded)}
-    dates = tuple(cues.windows(text[:_LONG], time, zone))
+    dates = tuple(windows(text[:_LONG], time, zone))
     if ordinal is not None:
         kinds.add("ordinal")
     if _YES_NO.search(folded):
@@ -138,7 +139,7 @@ def read(text: str, time: datetime, zone: str = "UTC") -> Query:
         dates=dates,
         kinds=frozenset(kinds),
         ordinal=ordinal,
-        word_count=len(terms.words(text)),
+        word_count=terms.count_words(text),
     )
 
 

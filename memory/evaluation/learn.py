@@ -113,5 +113,7 @@ def _slopes(
 
 
 def _calibration(parameters: dict[str, NDArray[np.float32]], mean: NDArray[np.float32], scale: NDArray[np.float32]) -> Calibration:
-    fitted = {name: value.astype(np.float64) for name, value in {**parameters, "mean": mean, "scale": scale}.items()}
-    return Calibration(**fitted, temperature=1.0, cue_probability={}, fitted_on=())
+    plain, into, bias, out, mean, scale = (
+        value.astype(np.float64) for value in (*(parameters[name] for name in ("plain", "into", "bias", "out")), mean, scale)
+    )
+    return Calibration(mean, scale, plain, into, bias, out, 1.0, {}, ())

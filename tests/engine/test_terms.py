@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.engine.query import read
-from memory.engine.terms import MAX_TERM, content_terms, entity_spans, entity_term, entity_terms, fold, number, surfaces, terms
+from memory.engine.terms import MAX_TERM, content_terms, count_words, entity_spans, entity_term, entity_terms, fold, number, surfaces, terms
 from memory.engine.text import sentences
 
 
@@ -125,3 +125,18 @@ def test_the_largest_turn_of_anything_is_read_in_no_time(piece: str) -> None:
     sentences(text)
     read(text, datetime(2026, 11, 12, tzinfo=UTC))
     assert perf_counter() - started < 5  # tens of milliseconds; a pattern that backtracks takes minutes
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Is the Bosch hood louder than 54 dB?", 8),
+        ("", 0),
+        ("我想给厨房买一个抽油烟机", 8),
+        ("もう一つ教えてください", 5),
+        ("내일 서울에 갑니다", 3),
+        ("Qu'est-ce que c'est ?", 4),
+    ],
+)
+def test_words_are_counted_alike_with_and_without_blanks(text: str, count: int) -> None:
+    assert count_words(text) == count

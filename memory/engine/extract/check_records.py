@@ -10,7 +10,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from memory.engine import cues, revise, terms
+from memory.engine import revise, terms, when
 from memory.engine.extract import events as ruled
 from memory.engine.extract import facts, language, support, tags
 from memory.engine.extract.check_facts import ALIASES, DOES, MODEL, Report, Turn, about_user, source, why_not, words
@@ -244,7 +244,7 @@ def _when(row: Mapping[str, Any], clause: Clause, turn: Turn) -> tuple[datetime 
     """When an act took or takes place, from the user's words, the turn's time and zone (R2)."""
     at, zone = turn.interaction.time, turn.zone
     ahead = ruled.upcoming(clause.text, at, zone) if clause.meant != "told" else None
-    window = next((window for window in cues.windows(clause.text, at, zone) if window.start <= at), None) if ahead is None else None
+    window = next((window for window in when.windows(clause.text, at, zone) if window.start <= at), None) if ahead is None else None
     day: date | None = None
     if ahead is not None:
         day = ahead.astimezone(ZoneInfo(zone)).date()

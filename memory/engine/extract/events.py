@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from zoneinfo import ZoneInfo
 
-from memory.engine import cues, terms
+from memory.engine import terms, when
 from memory.engine.extract import language, tags, values
 from memory.engine.forest import Interaction, Proposal
 from memory.engine.terms import number, stem
@@ -148,7 +148,7 @@ def _proposal(sentence: str, verb: str, object_words: str, at: datetime, zone: s
     infinitive, kind = _VERBS.get(form) or _VERBS.get(form.removesuffix("ing")) or _VERBS.get(form.removesuffix("ing") + "e") or ("", "")
     quantity, unit = _quantity(object_words)
     thing = _object(object_words)
-    window = next((window for window in cues.windows(sentence, at, zone) if window.start <= at), None)
+    window = next((window for window in when.windows(sentence, at, zone) if window.start <= at), None)
     ahead = upcoming(sentence, at, zone) if plan else None
     if not infinitive or not (thing or quantity is not None):
         return None

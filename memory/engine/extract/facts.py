@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 
-from memory.engine import cues, terms
+from memory.engine import terms, when
 from memory.engine.extract import language, slots, tags, telling
 from memory.engine.extract.slots import Setting, Slotted
 from memory.engine.forest import Interaction, Proposal
@@ -200,7 +200,7 @@ def since(clause: str, at: datetime, zone: str) -> datetime | None:
 
 def happened(clause: str, at: datetime, zone: str) -> datetime | None:
     """When a past event took place: the start of the first time named that isn't ahead of the turn; None when none is named."""
-    return next((window.start for window in cues.windows(clause, at, zone) if window.start <= at), None)
+    return next((window.start for window in when.windows(clause, at, zone) if window.start <= at), None)
 
 
 def quote(text: str, clause: str, limit: int = 240) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory.engine.cues import forget
+from memory.engine.forget import forget
 
 ASKED = [
     ("Forget that my budget is €20,000.", "my budget is €20,000"),

@@ -1,0 +1,173 @@
+"""How a text is worded: what the phrase lists in `languages/*.toml` find in it. One reading serves every cue.
+
+A language's file has `common`, the words by which it is told from others; `[lists]` that phrases call by name; and for each tag a table whose keys say
+where its phrases stand: `opens` the message, `starts` a sentence or clause, `ends` a sentence, `whole` message, `anywhere`; a match that begins inside an
+`unless` counts as none. The tag `skip` are pleasantries and little words that may stand before an opening. How phrases are written: phrases.py.
+"""
+
+# ruff: noqa: SIM905 - lists of words read best as text
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from memory.engine.phrases import PAUSES, STOPS, Phrases, tokens
+from memory.engine.terms import count_words, fold, is_common
+
+TAGS: Final = frozenset(
+    """skip verb additive topical reporting contrast picking reconsidering choosing first_person third_person question request introducing elliptical
+    asks_yes_no asks_number asks_time asks_place asks_person asks_name asks_choice asks_open or yes no unknown
+    tells_number tells_time tells_place tells_person offer begs""".split()
+)
+PLACES: Final = frozenset("opens starts ends whole anywhere unless".split())
+_HEAD, _TAIL = 480, 160  # characters of a long text that are read: where it begins and where it ends; between them it is pasted
+_CAPITAL = re.compile(r"[^\W\d_a-z]\w*")
+_SCRIPTS = {
+    "zh": re.compile("[\u3400-\u9fff]"),
+    "ja": re.compile("[\u3041-\u30fa]"),
+    "ko": re.compile("[\uac00-\ud7a3]"),
+    "ru": re.compile("[\u0400-\u04ff]"),
+    "ar": re.compile("[\u0620-\u06ff]"),
+    "he": re.compile("[\u05d0-\u05ea]"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """The phrases of one language, by where they stand: at a start, or anywhere."""
+
+    code: str
+    common: frozenset[str]
+    starting: Phrases
+    anywhere: Phrases
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A text's tokens and how many words they make, the languages it may be in, and where each tag was found, as (first token, token after the last)."""
+
+    tokens: tuple[str, ...]
+    words: int
+    languages: tuple[str, ...]
+    found: Mapping[str, tuple[tuple[int, int], ...]]
+
+    def has(self, *tags: str) -> bool:
+        """Whether any of these tags was found."""
+        return any(tag in self.found for tag in tags)
+
+
+def load(folder: Path) -> dict[str, Language]:
+    """The languages whose files lie in a folder, by code. Raises ValueError that names file, place and fault."""
+    return {path.stem: _language(path) for path in sorted(folder.glob("*.toml"))}
+
+
+def _language(path: Path) -> Language:
+    try:
+        data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path.name}: {error}") from error
+    lists = data.get("lists", {})
+    if not isinstance(data.get("common"), str) or not all(isinstance(entries, str) for entries in lists.values()):
+        raise ValueError(f"{path.name}: `common` and every list is a text")
+    if unknown := data.keys() - {"common", "lists", "phrases"}:
+        raise ValueError(f"{path.name}: no such part as {', '.join(sorted(unknown))}")
+    joined = {name: "|".join(" ".join(entry.split()) for entry in entries.split("|")) for name, entries in lists.items()}
+    starting, anywhere = Phrases(joined), Phrases(joined)
+    for tag, places in data.get("phrases", {}).items():
+        if tag not in TAGS:
+            raise ValueError(f"{path.name}: no such tag as {tag}")
+        for place, phrases in places.items():
+            if place not in PLACES:
+                raise ValueError(f"{path.name}, {tag}: no such place as {place}")
+            for phrase in phrases:
+                try:
+                    (starting if place in ("opens", "starts", "whole") else anywhere).add(phrase, f"{tag} {place}")
+                except ValueError as error:
+                    raise ValueError(f"{path.name}, {tag}, {place}: {error}") from error
+    return Language(path.stem, frozenset(fold(data["common"]).split()), starting, anywhere)
+
+
+LANGUAGES: Final = load(Path(__file__).parent / "languages")
+
+
+def read(text: str) -> Wording:
+    """The wording of a text, as far as its head and its end show it."""
+    return _read(text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}\n{text[-_TAIL:]}")
+
+
+@lru_cache(maxsize=1024)
+def _read(text: str) -> Wording:
+    listed = tokens(text)
+    languages = told(text, listed)
+    names = frozenset(fold(word) for word in _CAPITAL.findall(text) if not is_common(word))
+    found: dict[str, list[tuple[int, int]]] = {}
+    for code in languages:
+        _match(LANGUAGES[code], listed, names - LANGUAGES[code].common, found)
+    return Wording(tuple(listed), count_words(text), languages, {tag: tuple(spans) for tag, spans in found.items()})
+
+
+def told(text: str, listed: Iterable[str]) -> tuple[str, ...]:
+    """The languages a text may be in: by its script, and among those of the Latin one by common words; all of these where there are none."""
+    if not text.isascii():
+        scripts = [code for code, script in _SCRIPTS.items() if code in LANGUAGES and script.search(text)]
+        if "ja" in scripts and "zh" in scripts:
+            scripts.remove("zh")  # kana are only Japanese, Han are both
+        if scripts:
+            return tuple(scripts)
+    counts = dict.fromkeys((code for code in LANGUAGES if code not in _SCRIPTS), 0)
+    for token in set(listed):
+        for code in _COMMON.get(token, ()):
+            counts[code] += 1
+    most = max(counts.values(), default=0)
+    return tuple(code for code, count in counts.items() if count == most)
+
+
+def _match(language: Language, listed: list[str], names: frozenset[str], found: dict[str, list[tuple[int, int]]]) -> None:
+    """Add what one language's phrases find, where they may stand."""
+    matches = [(*tag.split(), start, end) for tag, start, end in language.anywhere.find(listed, names)]
+    # Where a sentence or a clause begins, what may stand before it taken off: does the message begin there too?
+    starts = {place + 1: False for place, token in enumerate(listed) if token in STOPS or token in PAUSES} | {0: True}
+    for place, token in enumerate(listed):
+        if place not in starts:
+            continue
+        opening = starts[place]
+        if token in PAUSES or token in STOPS:
+            starts[place + 1] = starts.get(place + 1, False) or opening
+            continue
+        for named, end in language.starting.at(place, listed, names):
+            tag, where = named.split()
+            if tag == "skip":
+                starts[end] = starts.get(end, False) or opening
+            elif where == "starts" or (opening and (where == "opens" or _over(language, listed, names, end))):
+                matches.append((tag, where, place, end))
+    barred = [(tag, start, end) for tag, where, start, end in matches if where == "unless"]
+    for tag, where, start, end in matches:
+        if where == "unless" or (where == "ends" and not (end < len(listed) and listed[end] in STOPS) and not _over(language, listed, names, end)):
+            continue
+        if not any(tag == other and first <= start < after for other, first, after in barred):
+            found.setdefault(tag, []).append((start, end))
+
+
+def _over(language: Language, listed: list[str], names: frozenset[str], place: int) -> bool:
+    """Whether nothing but pleasantries and punctuation comes from a place on."""
+    while place < len(listed):
+        if listed[place] in PAUSES or listed[place] in STOPS:
+            place += 1
+            continue
+        ends = [end for tag, end in language.starting.at(place, listed, names) if tag.startswith("skip ")]
+        if not ends:
+            return False
+        place = max(ends)
+    return True
+
+
+_COMMON: Final[dict[str, list[str]]] = {}
+for _code, _known in LANGUAGES.items():
+    for _word in _known.common:
+        _COMMON.setdefault(_word, []).append(_code)

@@ -1,0 +1,43 @@
+"""The files of languages are read, checked and told apart."""
+
+from pathlib import Path
+
+import pytest
+
+from memory.engine.wording import LANGUAGES, load, read
+
+
+def test_english_is_there() -> None:
+    assert "en" in LANGUAGES
+
+
+@pytest.mark.parametrize(
+    ("written", "fault"),
+    [
+        ("common = 3", "xx.toml: `common`"),
+        ("common = ''\n[words]", "xx.toml: no such part as words"),
+        ("common = ''\n[phrases.adittive]\nopens = ['also']", "xx.toml: no such tag as adittive"),
+        ("common = ''\n[phrases.additive]\nbegins = ['also']", "xx.toml, additive: no such place as begins"),
+        ("common = ''\n[phrases.additive]\nopens = ['(also']", "xx.toml, additive, opens: “.*” opens a bracket"),
+        ("common = ''\n[phrases.additive]\nopens = ['{who} also']", "xx.toml, additive, opens: there is no list “who”"),
+        ("common = ", "xx.toml: "),
+    ],
+)
+def test_a_file_with_a_fault_is_refused_by_name_and_place(tmp_path: Path, written: str, fault: str) -> None:
+    (tmp_path / "xx.toml").write_text(written)
+    with pytest.raises(ValueError, match=fault):
+        load(tmp_path)
+
+
+def test_a_phrase_counts_only_where_it_may_stand() -> None:
+    assert read("Also the hood").has("additive")
+    assert not read("The hood is red. Also, it is loud.").has("additive")
+    assert read("Thanks a lot! Also, is it loud?").has("additive")
+    assert read("Is it red, too?").has("additive")
+    assert not read("It is too red").has("additive")
+
+
+def test_of_a_pasted_text_head_and_end_are_read() -> None:
+    assert read("word " * 5_000 + "\nIs it red?").has("question")
+    assert read("Regarding the hood: " + "word " * 5_000).has("topical")
+    assert not read("word " * 1_000 + "the second one " + "word " * 1_000).has("picking")
