@@ -8,6 +8,7 @@ from django.db import connection, transaction
 from memory.actions import bulk as in_bulk
 from memory.actions import grow_sample as growing
 from memory.actions import import_chat as importing
+from memory.actions import index_pieces as indexing
 from memory.actions import reembed as reembedding
 from memory.actions import refine
 from memory.actions import replay_turns as replaying
@@ -32,6 +33,11 @@ def grow_sample(job_id: int) -> None:
 @shared_task(name="memory.tasks.reembed")
 def reembed(job_id: int) -> None:
     reembedding.run(job_id)
+
+
+@shared_task(name="memory.tasks.index_pieces")
+def index_pieces(forest_id: int) -> int:
+    return indexing.index_pieces(forest_id)
 
 
 @shared_task(name="memory.tasks.replay_turns")

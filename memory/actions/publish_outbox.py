@@ -19,6 +19,7 @@ TASKS = {
     "import": "memory.tasks.import_chat",
     "reembed": "memory.tasks.reembed",
     "replay": "memory.tasks.replay_turns",
+    "pieces": "memory.tasks.index_pieces",
 }
 
 

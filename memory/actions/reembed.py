@@ -18,11 +18,11 @@ from django.db.models import F
 from django.utils import timezone
 
 from memory import steps
-from memory.actions import structure
+from memory.actions import index_pieces, structure
 from memory.errors import conflict
 from memory.llm.embed import embedder
 from memory.llm.interface import ModelError
-from memory.models import Forest, InteractionState, Job, NewVector, Outbox, StateVector
+from memory.models import Forest, InteractionState, Job, NewVector, Outbox, PieceVector, StateVector
 from memory.store import jobs, texts
 from memory.store import refine as leases
 from memory.store.recall import half
@@ -136,6 +136,8 @@ def _switch(job: Job, token: int, identity: str, dimensions: int, pin: str) -> b
             )
             moved = cursor.rowcount
         NewVector.objects.in_forest(forest).delete()
+        PieceVector.objects.in_forest(forest).delete()  # the worker makes them anew: until then branches are ranked by whole turns
+        index_pieces.order(forest)
         before = forest.embedder
         Forest.objects.filter(pk=forest.pk).update(embedder=identity, dimensions=dimensions, weights_hash=pin, version=F("version") + 1)
         jobs.report(job.pk, status=Job.Status.DONE, done=moved, total=moved, message=f"{before} → {identity}"[:300], error=None)

@@ -19,6 +19,7 @@ from django.db.models import Model
 
 from memory.actions import structure
 from memory.actions.export_forest import LEFT_OUT, SECTIONS, VERSION
+from memory.actions.index_pieces import index_pieces
 from memory.actions.index_states import index_states
 from memory.errors import conflict, invalid
 from memory.imports.reading import LONGEST
@@ -94,6 +95,7 @@ def restore(forest: Forest, file: IO[bytes], told: Told = lambda done, total: No
             _write(locked, file, document, told)
     counts = {"new": 0, "known": total} if own else {"new": total, "known": 0}
     index_states(forest, lambda done: told(done, total))
+    index_pieces(forest.pk)
     return counts, document.notes
 
 

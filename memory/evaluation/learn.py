@@ -113,7 +113,5 @@ def _slopes(
 
 
 def _calibration(parameters: dict[str, NDArray[np.float32]], mean: NDArray[np.float32], scale: NDArray[np.float32]) -> Calibration:
-    plain, into, bias, out, mean, scale = (
-        value.astype(np.float64) for value in (*(parameters[name] for name in ("plain", "into", "bias", "out")), mean, scale)
-    )
-    return Calibration(mean, scale, plain, into, bias, out, 1.0, {}, ())
+    plain, into, bias, out = (parameters[name].astype(np.float64) for name in ("plain", "into", "bias", "out"))
+    return Calibration(mean.astype(np.float64), scale.astype(np.float64), plain, into, bias, out, 1.0, {}, ())

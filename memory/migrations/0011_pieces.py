@@ -4,9 +4,13 @@ import django.db.models.deletion
 import pgvector.django.halfvec
 from django.db import migrations, models
 
-
 # Of turns that are there already the plainest sign is taken: no question mark at the end.
 TELLING = r"UPDATE memory_interactionstate SET tells = user_text <> '' AND user_text !~ '[?？؟]\s*$'"
+# The worker gives the states that are there already their pieces.
+ORDERED = """
+    INSERT INTO memory_outbox (forest_id, kind, subject, attempts, created_at)
+    SELECT id, 'pieces', id, 0, now() FROM memory_forest WHERE last_position > 0
+"""
 
 
 class Migration(migrations.Migration):
@@ -58,4 +62,5 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
+        migrations.RunSQL(ORDERED, migrations.RunSQL.noop),
     ]
