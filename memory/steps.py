@@ -92,11 +92,12 @@ def localize_text(
     started = time.perf_counter()
     check_embedder(forest)
     asked = query.read(said, now, forest.time_zone)
-    spoken = list(embedder().embed([said, *pieces.asked_in(said)]))
-    vector = spoken[0]
+    spoken = pieces.spoken(said)
+    vectors = embedder().embed(spoken.texts)
+    vector = vectors[0]
     window = localize.window(asked)
     then = _states_of(forest, window.start, window.end, vector, as_of) if window else []
-    found, fused = gather(forest, asked, spoken, as_of, branches={past.interaction.branch for past in then} | set(beside or ()), asking=asking)
+    found, fused = gather(forest, asked, vectors, as_of, branches={past.interaction.branch for past in then} | set(beside or ()), asking=asking)
     shown = localize.SHOWN if beside is None else sys.maxsize
     if decide is not None:
         decision = decide(asked, found, then)
@@ -216,17 +217,18 @@ def check_embedder(forest: Forest) -> None:
 def gather(
     forest: Forest,
     asked: Query,
-    spoken: Sequence[np.ndarray],
+    vectors: Sequence[np.ndarray],
     as_of: int | None = None,
     branches: Collection[int] = (),
     asking: Collection[Channel] = recall.CHANNELS,
 ) -> tuple[Recall, dict[int, float]]:
     """Ask the channels of hybrid recall and fetch what the ranker looks at; beside it the fused recall score of each state found.
 
-    `spoken` are the vectors of the input and, if it has several, of its sentences. `branches` are candidates in any case, such as those of the time a
+    `vectors` are those of the input, its sentences and descriptions (`pieces.spoken`). `branches` are candidates in any case, such as those of the time a
     temporal return names."""
-    literals = [channels.literal(vector) for vector in spoken]
-    query = literals[0]
+    query, *parts = (channels.literal(vector) for vector in vectors)
+    sentences = len(pieces.spoken(asked.text).sentences)
+    spoken = lanes.Spoken(query, parts[:sentences], parts[sentences:])
     known = channels.statistics(forest, asked.terms, asked.entities, as_of)
     chosen = recall.select_terms(asked, known.terms, known.states)
     weights = {term: recall.idf(known.terms[term], known.states) for term in chosen}
@@ -251,7 +253,7 @@ def gather(
     wanted = {*branches, *last.branches, *(state.branch for state in brought)}
     found = Recall(
         recalled=[Recalled(state, by_state.get(identity, {}), similarity) for identity, (state, similarity) in sorted(states.items())],
-        lanes=lanes.lanes(forest.pk, asked, literals, chosen, wanted, brought, as_of),
+        lanes=lanes.lanes(forest.pk, asked, spoken, chosen, wanted, brought, as_of),
         active=states[active][0] if active in states else None,
         anchors=anchors,
         document_frequency=known.terms,

@@ -20,7 +20,7 @@ from drf_spectacular.generators import SchemaGenerator
 
 from arborweb.home import PROJECT
 from memory.llm.embed import embedder
-from memory.models import ApiKey, AuditEntry, Bulk, Forest, Forgotten, Import, Job, Lease, ModelCapability, NewVector, Outbox, Profile, StateVector
+from memory.models import ApiKey, AuditEntry, Bulk, Forest, Forgotten, Import, Job, Lease, ModelCapability, NewVector, Outbox, PieceVector, Profile, StateVector
 from memory.models.scoping import InForest
 from tests.api.conftest import CANARY, Planted
 from tests.forests import learn
@@ -44,6 +44,7 @@ class Everything(Planted):
         Lease.objects.create(forest=self.forest)
         Outbox.objects.create(forest=self.forest)
         NewVector.objects.create(forest=self.forest, replaces=StateVector.objects.filter(forest=self.forest).first(), pin="0" * 64, vector=[0.5] * 3)
+        PieceVector.objects.create(forest=self.forest, state=self.state, number=0, vector=[0.5] * 3)
         ModelCapability.objects.create(address="http://127.0.0.1:9/v1", model="m", probed_at=timezone.now())
         Profile.objects.create(owner=ines)
         ApiKey.objects.create(owner=ines, name=CANARY, prefix="aw_x", key_hash="f" * 64)

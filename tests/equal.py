@@ -23,6 +23,7 @@ from memory.models import (
     NewVector,
     Outbox,
     ParentChange,
+    PieceVector,
     Revision,
     RoutingDecision,
     StateVector,
@@ -45,7 +46,7 @@ def contents(forest: Forest) -> dict[str, Any]:
             rows = [_row(model, row, names) for row in model._default_manager.filter(forest=forest)]
             if model is Revision:  # those laid aside, of rows that aren't read where the turn hangs now, aren't told
                 rows = [row for row in rows if "gone" not in (row["old_item"], row["new_item"])]
-            found[model.__name__] = dict(rows) if model is StateVector else sorted(rows, key=repr)
+            found[model.__name__] = dict(rows) if model in (StateVector, PieceVector) else sorted(rows, key=repr)
     return found
 
 
@@ -54,7 +55,7 @@ def differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     found = []
     for table in before:
         ours, theirs = before[table], after[table]
-        if table == "StateVector":
+        if table in ("StateVector", "PieceVector"):
             found += [f"vector of {key} is only on one side" for key in ours.keys() ^ theirs.keys()]
             found += [f"vector of {key} points elsewhere" for key in ours.keys() & theirs.keys() if not ours[key] @ theirs[key] > 0.999]
         elif ours != theirs:
@@ -111,6 +112,8 @@ def _row(model: Any, row: Any, names: Names) -> Any:
         told.pop("corrected_at")
     if "blocks" in told:
         told["blocks"] = [{**block, "items": [_item(item, names) for item in block["items"]]} for block in row.blocks]
+    if model is PieceVector:
+        return (told["state_id"], row.number), np.array(row.vector.to_list(), dtype=np.float32)
     if model is StateVector:
         item = names[row.kind, row.item] if row.kind in EVIDENCE_MODELS else row.item
         return (told["state_id"], row.kind, item), np.array(row.vector.to_list() if hasattr(row.vector, "to_list") else row.vector, dtype=np.float32)

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.engine import pieces, reply
+from memory.engine import describe, pieces, reply
 from memory.engine.forest import Lane, Recall
 from memory.engine.query import Query
 from memory.engine.recall import idf, is_common
@@ -31,13 +31,14 @@ WORD_SHARPNESS: Final = 0.15
 ASKS, TELLS = 0.5, 0.7  # shares of telling turns from which a person counts as one who tells, and wholly so
 OPEN_FROM, OPEN_SPREAD, OPEN_HIGH = 0.08, 0.15, 0.25  # cosines with an open question from which, and over which span, they speak for it
 ANSWERED: Final = 2.0  # how fast an open question counts as answered as the next turn comes near it
-NEAR_LEADS: Final = ("near_tip", "near_centre", "near_best", "near_sentence", "near_sentences", "near_root", "near_said")
+NEAR_LEADS: Final = ("near_described", "near_tip", "near_centre", "near_best", "near_sentence", "near_sentences", "near_root", "near_said")
 LEADS: Final = (*NEAR_LEADS, "words_path", "names_shared", "open_any", "open_near", "item_near")
 SHARES: Final[Mapping[str, float]] = {
     "near_centre": SHARPNESS,
     "near_best": SHARPNESS,
     "near_sentence": SHARPNESS,
     "near_sentences": SHARPNESS,
+    "near_described": SHARPNESS,
     "words_path": WORD_SHARPNESS,
     "words_only": WORD_SHARPNESS,
 }
@@ -50,6 +51,7 @@ BESTS: Final = (
     "near_root",
     "near_said",
     "near_any_said",
+    "near_described",
     "words_path",
     "words_tip",
     "open_any",
@@ -80,11 +82,14 @@ WORDINGS: Final = (
     "reconsidering",
     "choosing",
     "elliptical",
+    "describing",
 )
 # Feature → the part it is shown in. `new…` belong to the new root, all others to branches.
 OF_BRANCHES: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("near_tip", "near_said", "near_centre", "near_best", "near_any_said", "near_sentence", "near_sentences"), "meaning"),
-    **dict.fromkeys(("lead_near_tip", "lead_near_said", "lead_near_centre", "lead_near_best", "lead_near_sentence", "lead_near_sentences"), "meaning"),
+    **dict.fromkeys(("near_tip", "near_said", "near_centre", "near_best", "near_any_said", "near_sentence", "near_sentences", "near_described"), "meaning"),
+    **dict.fromkeys(
+        ("lead_near_described", "lead_near_tip", "lead_near_said", "lead_near_centre", "lead_near_best", "lead_near_sentence", "lead_near_sentences"), "meaning"
+    ),
     **{f"share_{name}": "meaning" for name in SHARES if name.startswith("near")},
     **dict.fromkeys(("words_tip", "words_only", "number_only", "share_words_only"), "words"),
     **dict.fromkeys(("names_shared", "names_only", "names_elsewhere", "lead_names_shared", "contrast_names"), "names"),
@@ -149,6 +154,7 @@ def wording(query: Query) -> dict[str, float]:
         "reconsidering": cues.reconsidering,
         "choosing": cues.choosing,
         "elliptical": cues.elliptical,
+        "describing": bool(describe.descriptions(query.text)),
     }
     return {name: float(value) for name, value in said.items()}
 
@@ -170,7 +176,7 @@ def table(query: Query, recall: Recall) -> Table:
     columns |= _replies(query, lanes, said)
     columns |= _recency(lanes, recall)
     anchors = {anchor.root: anchor.match for anchor in recall.anchors}
-    columns["topic"] = _column(lanes, lambda lane: anchors.get(lane.recent[-1].root, 0.0))
+    columns["topic"] = _column(lanes, lambda lane: anchors.get(lane.tip.root, 0.0))
     _compare(columns)
     _worded(columns, said)
     told = telling(recall.telling)
@@ -223,6 +229,7 @@ def _meaning(lanes: Sequence[Lane]) -> Columns:
         "near_best": _column(lanes, lambda lane: near(lane, "best", "tip")),
         "near_any_said": _column(lanes, lambda lane: near(lane, "any_said", "said")),
         "near_root": _column(lanes, lambda lane: near(lane, "root", "centre")),
+        "near_described": _column(lanes, lambda lane: lane.described or 0.0),
         "near_sentence": np.array([found[0] for found in best]),
         "near_sentences": np.array([sum(found) / len(found) for found in best]),
     }
@@ -265,11 +272,11 @@ def _names(query: Query, lanes: Sequence[Lane]) -> Columns:
 
 def _recency(lanes: Sequence[Lane], recall: Recall) -> Columns:
     active = recall.active.branch if recall.active is not None else None
-    places = [lane.recent[-1].position for lane in lanes]
+    places = [lane.tip.position for lane in lanes]
     order = {place: rank for rank, place in enumerate(sorted(places, reverse=True))}
     now = 1 + max(places, default=0)
     return {
-        "active": np.array([float(lane.recent[-1].branch == active) for lane in lanes]),
+        "active": np.array([float(lane.tip.branch == active) for lane in lanes]),
         "recent": np.array([1.0 / (1 + order[place]) for place in places]),
         "age": np.array([math.log1p(now - 1 - place) / 5 for place in places]),
     }
@@ -283,9 +290,9 @@ def _replies(query: Query, lanes: Sequence[Lane], said: Mapping[str, float]) -> 
     tells = 1.0 - said["question"]
     pointing = max(said["picking"], said["reconsidering"])
     asked = [_open(query, lane) for lane in lanes]
-    listed = [[state for state in lane.recent if pieces.items(state.assistant)] for lane in lanes]
-    last_asks = np.array([float(bool(pieces.open_questions(lane.recent[-1].assistant))) for lane in lanes])
-    last_lists = np.array([float(bool(states) and states[-1] is lane.recent[-1]) for lane, states in zip(lanes, listed, strict=True)])
+    listed = [[state for state, number in lane.pieces if pieces.ITEMS <= number < pieces.INTRODUCED] for lane in lanes]
+    last_asks = np.array([float(any(state == lane.tip.id for state, _ in lane.questions)) for lane in lanes])
+    last_lists = np.array([float(lane.tip.id in states) for lane, states in zip(lanes, listed, strict=True)])
     any_list = np.array([float(bool(states)) for states in listed])
     near = np.array([cosine for cosine, _ in asked]).reshape(-1)
     return {
@@ -303,7 +310,7 @@ def _replies(query: Query, lanes: Sequence[Lane], said: Mapping[str, float]) -> 
         "list_none_picking": (1.0 - any_list) * said["picking"],
         "list_reconsidering": any_list * said["reconsidering"],
         "list_choosing": last_lists * said["choosing"],
-        "item_near": _column(lanes, lambda lane: _nearest(lane, pieces.ITEMS, pieces.ITEMS + pieces.ITEM_LIMIT)) * pointing,
+        "item_near": _column(lanes, lambda lane: _nearest(lane, pieces.ITEMS, pieces.INTRODUCED)) * pointing,
     }
 
 
@@ -315,11 +322,10 @@ def _nearest(lane: Lane, first: int, end: int) -> float:
 def _open(query: Query, lane: Lane) -> tuple[float, float]:
     """How near the input is to a question of this branch that nobody has answered yet, and how well its form fits one; of the best, 0 without."""
     best = fit = 0.0
-    for state in lane.recent:
-        for number, question in pieces.open_questions(state.assistant).items():
-            left = max(0.0, 1.0 - ANSWERED * lane.answered.get((state.id, number), 0.0))
-            best = max(best, left * lane.pieces.get((state.id, number), 0.0))
-            fit = max(fit, left * reply.fits(question, query.text))
+    for key, question in lane.questions.items():
+        left = max(0.0, 1.0 - ANSWERED * lane.answered.get(key, 0.0))
+        best = max(best, left * lane.pieces.get(key, 0.0))
+        fit = max(fit, left * reply.fits(question, query.text))
     return best, fit
 
 

@@ -71,19 +71,23 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """What ranking looks at of one open branch: its last states, and how near its tree is to the input.
+    """What ranking looks at of one open branch: where it ends, and how near its tree is to the input.
 
-    `recent`: the last states of the branch, oldest first, the last one its tip. `near`: cosines of the input with what the name says, absent without a
-    vector: `tip` (the whole turn), `said` (the user's words of the tip), `centre` (the mean of the branch's latest turns), `best` (the nearest turn),
-    `any_said` (the nearest words of the user), `root` (the user's words of the root). `sentences`: the highest cosines of a sentence of the input with
-    a piece of a state looked at. `pieces`: of the recent states' pieces, by (state, number of the piece). `answered`: of an open question with what the
-    user said next. `terms`, `tip_terms`, `root_terms`, `names`: which of the input's stems and names the tree, its tip, its root have.
+    `tip`: its last state; `latest`: the ids of its last states, oldest first. `near`: cosines of the input with what the name says, absent without a vector:
+    `tip` (the whole turn), `said` (the user's words of the tip), `centre` (the mean of the branch's latest turns), `best` (the nearest turn), `any_said` (the
+    nearest words of the user), `root` (the user's words of the root). `sentences`: the highest cosines of a sentence of the input with a piece of a state
+    looked at; `described`: the highest of a description in the input, None when it has none. `pieces`: the latest states' pieces by (state, number of the
+    piece), each with its cosine to the nearest sentence or description; `questions`: the texts of those that are open questions, `answered` their cosines
+    with what the user said next. `terms`, `tip_terms`, `root_terms`, `names`: which of the input's stems and names the tree, its tip, its root have.
     """
 
-    recent: Sequence[Interaction]
+    tip: Interaction
+    latest: Sequence[int] = ()
     near: Mapping[str, float] = field(default_factory=dict)
     sentences: Sequence[float] = ()
+    described: float | None = None
     pieces: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    questions: Mapping[tuple[int, int], str] = field(default_factory=dict)
     answered: Mapping[tuple[int, int], float] = field(default_factory=dict)
     terms: frozenset[str] = frozenset()
     tip_terms: frozenset[str] = frozenset()
@@ -112,7 +116,7 @@ class Recall:
     @property
     def tips(self) -> Mapping[int, Interaction]:
         """The last state of each branch: where a turn that resumes it attaches."""
-        return {branch: lane.recent[-1] for branch, lane in self.lanes.items()}
+        return {branch: lane.tip for branch, lane in self.lanes.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,16 +7,19 @@ piece is found again by reading the texts once more.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
-from memory.engine import reply, text
+from memory.engine import describe, reply, text
 
 SAID: Final = 0  # the user's text, whole
 SENTENCES: Final = 1  # … and its sentences, when there are several
 ANSWER: Final = 10  # the first sentences of the answer
 QUESTIONS: Final = 20  # the last questions that the answer leaves open
 ITEMS: Final = 30  # the items of its list
+INTRODUCED: Final = 40  # how the user introduced people and things
 SENTENCE_LIMIT: Final = 6
+SPOKEN_LIMIT: Final = 4  # sentences of an input that are looked up
 ANSWER_LIMIT: Final = 6
 QUESTION_LIMIT: Final = 3
 ITEM_LIMIT: Final = 8
@@ -37,7 +40,8 @@ def pieces(user: str, assistant: str) -> dict[int, str]:
 
 def _numbered(user: str, assistant: str) -> Iterator[tuple[int, str]]:
     yield SAID, user.strip()
-    yield from enumerate(_cut(asked_in(user)), SENTENCES)
+    yield from enumerate(_cut(_sentences(user)), SENTENCES)
+    yield from enumerate(_cut(describe.introductions(user)), INTRODUCED)
     for number, question in open_questions(assistant).items():
         yield number, question[:LONGEST]
     for number, item in items(assistant).items():
@@ -45,9 +49,28 @@ def _numbered(user: str, assistant: str) -> Iterator[tuple[int, str]]:
     yield from enumerate(_cut(text.sentences(assistant[:READ])[:ANSWER_LIMIT]), ANSWER)
 
 
-def asked_in(user: str) -> list[str]:
-    """The sentences of an input that are looked up beside the whole: none when it is one sentence."""
-    found = [sentence for sentence in text.sentences(user[:READ])[:SENTENCE_LIMIT] if len(sentence) > 3]
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """The texts an input is looked up by: itself, its sentences when it has several, its descriptions."""
+
+    whole: str
+    sentences: tuple[str, ...]
+    descriptions: tuple[str, ...]
+
+    @property
+    def texts(self) -> list[str]:
+        """All of them, in that order: what is embedded."""
+        return [self.whole, *self.sentences, *self.descriptions]
+
+
+def spoken(said: str) -> Spoken:
+    """An input cut for looking it up."""
+    return Spoken(said, tuple(_cut(_sentences(said)[:SPOKEN_LIMIT])), tuple(_cut(describe.descriptions(said))))
+
+
+def _sentences(user: str) -> list[str]:
+    """The sentences of a user's text, none when it is one sentence."""
+    found = [sentence for sentence in text.sentences(user[:READ])[:SENTENCE_LIMIT] if len(sentence) > 3]  # “No.” says nothing alone
     return found if len(found) > 1 else []
 
 

@@ -60,7 +60,7 @@ def read(query: Query, recall: Recall) -> Field:
     at = {name: place for place, name in enumerate(FEATURES)}
     branches = [
         Branch(
-            recall.lanes[branch].recent[-1],
+            recall.lanes[branch].tip,
             bool(row[at["active"]]),
             evidence[branch],
             shared,

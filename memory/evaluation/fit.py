@@ -1,12 +1,12 @@
-"""Fitting of the localization weights: a conditional logit over branches and the new root, and one softmax temperature.
+"""Fitting of the localization weights: a conditional logit with a small hidden layer over branches and the new root, and one softmax temperature.
 
-Rounds of online replay: the first examples come from replay on gold parents, later ones from replay with the weights so far, errors kept, so that the weights
-learn from forests as they are in use. The temperature comes last, from a replay of other streams than those the weights of its fold saw.
+Two rounds: examples first come from replay on gold parents, then from online replay with the weights so far, errors kept, so that the weights learn from
+forests as they are in use. The temperature is read from each half of the streams by the weights of the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -17,12 +17,12 @@ from memory.engine.calibration import Calibration
 from memory.engine.forest import Recall
 from memory.engine.query import Query
 from memory.evaluation import learn
-from memory.evaluation.learn import Example
+from memory.evaluation.learn import Example, Matrix
 from memory.evaluation.localization import Score, summarize
 from memory.evaluation.streams import Embed, GoldTurn, Placed, replay
 
 Streams = Sequence[Sequence[GoldTurn]]
-ROUNDS: Final = 2
+ROUNDS: Final = 2  # on gold parents, then on the forest that the weights so far make
 START: Final = Calibration.linear({"near_best": 6.0, "words_tip": 3.0, "words_path": 2.0, "active": 1.5, "new": 3.5}, {"continuation": 0.9, "temporal": 0.9})
 
 
@@ -51,46 +51,58 @@ def gather(streams: Streams, embed: Embed, calibration: Calibration | None, weig
     return examples, placed
 
 
-def fit(sources: Mapping[str, Streams], embed: Embed, tell: Callable[[str], None] = lambda line: None) -> Calibration:
-    """Fit on the named streams, every source with equal weight. Raises ValueError without any stream."""
+def fit(
+    sources: Mapping[str, Streams], embed: Embed, tell: Callable[[str], None] = lambda line: None, weights: Mapping[str, float] | None = None
+) -> Calibration:
+    """Fit on the named streams, every source with the same weight unless `weights` says otherwise. Raises ValueError without any stream."""
     if not any(sources.values()):
         raise ValueError("There is nothing to fit on.")
-    folds = [{name: streams[half::2] for name, streams in sources.items()} for half in (0, 1)]
-    tried = [_weights(fold, embed, tell) for fold in folds]
-    # Each fold's weights are tried on the other fold: what the temperature and the worth of cues are read from.
-    unseen = [row for mine, other in ((0, 1), (1, 0)) for streams in folds[other].values() for row in gather(streams, embed, tried[mine], 1.0)[1]]
-    final = _weights(sources, embed, tell)
-    temperature = _temperature(unseen)
+    examples: dict[str, list[list[Example]]] = {name: [[] for _ in streams] for name, streams in sources.items()}
+    placed: list[Placed] = []
+    calibration: Calibration | None = None
+    for number in range(ROUNDS):
+        placed = []
+        for name, streams in sources.items():
+            share = (weights or {}).get(name, 1.0) / max(1, sum(map(len, streams)))
+            rows: list[Placed] = []
+            for index, stream in enumerate(streams):
+                made, went = gather([stream], embed, calibration, share)
+                examples[name][index] += made
+                rows += went
+            placed += rows
+            tell(f"round {number}, {name}: {_score(rows)}")
+        calibration = replace(learn.learn(list(_all(examples))), cue_probability=START.cue_probability)
+    assert calibration is not None
+    temperature = _temperature(examples)
     worth = {}
     for method in ("continuation", "temporal"):
-        decided = [row.judged.right for row in unseen if row.decision.method == method and row.index > 0]
+        decided = [row.judged.right for row in placed if row.decision.method == method and row.index > 0]
         worth[method] = round((sum(decided) + 9) / (len(decided) + 10), 3)  # ten imagined ones, nine right: a cue is explicit
         tell(f"{method}: {sum(decided)} of {len(decided)} right")
-    return replace(final, temperature=round(temperature, 3), cue_probability=worth, fitted_on=tuple(sorted(sources)))
+    return replace(calibration, temperature=round(temperature, 3), cue_probability=worth, fitted_on=tuple(sorted(sources)))
 
 
-def _weights(sources: Mapping[str, Streams], embed: Embed, tell: Callable[[str], None]) -> Calibration:
-    examples: list[Example] = []
-    calibration: Calibration | None = None
-    for number in range(ROUNDS + 1):
-        for name, streams in sources.items():
-            turns = sum(map(len, streams))
-            made, placed = gather(streams, embed, calibration, 1.0 / max(1, turns))
-            examples += made
-            tell(f"round {number}, {name}: {_score(placed)}")
-        calibration = replace(learn.learn(examples), cue_probability=START.cue_probability)
-    assert calibration is not None
-    return calibration
+def _all(examples: Mapping[str, Sequence[Sequence[Example]]], half: int | None = None) -> Iterator[Example]:
+    """All examples, or those of every other stream."""
+    for streams in examples.values():
+        for stream in streams if half is None else streams[half::2]:
+            yield from stream
 
 
-def _temperature(placed: Sequence[Placed]) -> float:
-    """The temperature under which the outcomes of ranked decisions are likeliest: right ones were the winner's, wrong ones somebody else's."""
-    ranked = [row for row in placed if row.index > 0 and row.decision.method in ("recall", "new_root")]
-    right = np.array([row.judged.right for row in ranked])
+def _temperature(examples: Mapping[str, Sequence[Sequence[Example]]]) -> float:
+    """The temperature under which the right places are likeliest, on streams that the weights in question haven't seen: each half by those of the other."""
+    scored: list[tuple[Matrix, Example]] = []
+    for half in (0, 1):
+        seen, unseen = list(_all(examples, half)), list(_all(examples, 1 - half))
+        if seen and unseen:
+            tried = learn.learn(seen)
+            scored += [(tried.parts(item.rows).sum(axis=1), item) for item in unseen]
+    if not scored:
+        return 1.0
 
     def loss(temperature: float) -> float:
-        chances = np.array([rank.probabilities([candidate.score for candidate in row.decision.candidates], temperature)[0] for row in ranked])
-        return float(-np.mean(np.log(np.clip(np.where(right, chances, 1 - chances), 1e-6, 1.0))))
+        chances = [(item.weight, float(np.array(rank.probabilities(scores.tolist(), temperature))[item.right].sum())) for scores, item in scored]
+        return -sum(weight * float(np.log(max(chance, 1e-6))) for weight, chance in chances)
 
     return min(np.geomspace(0.4, 4.0, 60).tolist(), key=loss)
 

@@ -17,10 +17,11 @@ from memory.engine.calibration import CLIP, NAMES, Calibration
 
 Matrix = NDArray[np.float64]
 HIDDEN: Final = 32
-STEPS: Final = 3_000
+STEPS: Final = 4_000
 BATCH: Final = 192
 RATE: Final = 3e-3
-DECAY: Final = 0.02
+DECAY: Final = 0.001
+PULL: Final = {"plain": 1.0, "into": 0.25, "out": 0.25}
 DROPOUT: Final = 0.25
 
 
@@ -79,10 +80,11 @@ def learn(
         slopes = _slopes(parameters, standard[chosen], data.inside[chosen], data.right[chosen], dropout, rng)
         rate = RATE * min(1.0, 2.0 * (1.0 - step / steps) + 0.02)
         for name, slope in slopes.items():
+            slope += PULL.get(name, 0.0) * decay * parameters[name]
             first[name] = 0.9 * first[name] + 0.1 * slope
             second[name] = 0.999 * second[name] + 0.001 * slope**2
             moved = (first[name] / (1 - 0.9**step)) / (np.sqrt(second[name] / (1 - 0.999**step)) + 1e-8)
-            parameters[name] = parameters[name] - rate * (moved + (decay * parameters[name] if name != "bias" else 0.0))
+            parameters[name] = parameters[name] - rate * moved
     return _calibration(parameters, mean, scale)
 
 

@@ -131,11 +131,13 @@ class MemoryForest:
             by_state.setdefault(self.active, {})
         latest = dict.fromkeys(state.branch for state in reversed(self.states))  # used last first
         branches = {self.states[state - 1].branch for state in by_state} | set(list(latest)[: recall.RECENT_BRANCHES])
-        spoken = [vector, *self.embed(said)] if (said := pieces.asked_in(asked.text)) else [vector]
+        spoken = pieces.spoken(asked.text)
+        vectors = self.embed(spoken.texts)
+        sentences, descriptions = vectors[: 1 + len(spoken.sentences)], vectors[1 + len(spoken.sentences) :]
         tells = self._tells[-recall.TELLING_TURNS :]
         brought = Recall(
             recalled=[Recalled(self.states[state - 1], channels, similarities[state]) for state, channels in sorted(by_state.items())],
-            lanes={branch: self._lane(branch, asked, vector, np.stack(spoken), set(by_state)) for branch in sorted(branches)},
+            lanes={branch: self._lane(branch, asked, sentences, descriptions, set(by_state)) for branch in sorted(branches)},
             active=self.states[self.active - 1] if self.active is not None else None,
             anchors=anchors,
             document_frequency=frequency,
@@ -145,35 +147,45 @@ class MemoryForest:
         )
         return brought, recall.fused(hits, brought.recalled)
 
-    def _lane(self, branch: int, asked: Query, vector: Vector, spoken: Vector, recalled: set[int]) -> Lane:
+    def _lane(self, branch: int, asked: Query, sentences: Vector, descriptions: Vector, recalled: set[int]) -> Lane:
         """What ranking looks at of a branch, as `store/lanes.py` brings it from the database."""
         own = [state for state in self.states if state.branch == branch]
-        recent, root = own[-recall.RECENT_STATES :], own[-1].root
+        latest, tip, root = own[-recall.LATEST_STATES :], own[-1], own[-1].root
         tree = [state for state in self.states if state.root == root]
-        looked = {state.id for state in recent} | {state.id for state in tree if state.id in recalled} | {root}
-        tip = recent[-1].id - 1
+        looked = {state.id for state in latest} | {state.id for state in tree if state.id in recalled} | {root}
         centre = np.mean([self._vectors[state.id - 1] for state in own[-recall.CENTRE_STATES :]], axis=0)
         kept = {state: self._pieces[state - 1] for state in looked}
-        said = set(asked.terms)
-        near = {"tip": self._vectors[tip], "centre": centre / (np.linalg.norm(centre) or 1.0)}
+        vector, said = sentences[0], set(asked.terms)
+        near = {"tip": self._vectors[tip.id - 1], "centre": centre / (np.linalg.norm(centre) or 1.0)}
         near["best"] = max((self._vectors[state - 1] for state in looked), key=lambda own: float(own @ vector))
         words = [own[pieces.SAID] for own in kept.values() if pieces.SAID in own]
         if words:
             near["any_said"] = max(words, key=lambda own: float(own @ vector))
-        near |= {name: self._pieces[state][pieces.SAID] for name, state in (("said", tip), ("root", root - 1)) if pieces.SAID in self._pieces[state]}
+        near |= {name: kept[state][pieces.SAID] for name, state in (("said", tip.id), ("root", root)) if pieces.SAID in kept[state]}
+        every = np.concatenate([sentences, descriptions])
         return Lane(
-            recent=recent,
+            tip=tip,
+            latest=[state.id for state in latest],
             near={name: float(own @ vector) for name, own in near.items()},
-            sentences=sorted((float((spoken @ piece).max()) for own in kept.values() for piece in own.values()), reverse=True)[:3],
-            pieces={(state.id, number): float((spoken @ piece).max()) for state in recent for number, piece in kept[state.id].items()},
-            answered={
-                (state.id, number): float(piece @ self._pieces[after.id - 1][pieces.SAID])
-                for state, after in pairwise(recent)
-                for number, piece in kept[state.id].items()
-                if pieces.QUESTIONS <= number < pieces.ITEMS and pieces.SAID in self._pieces[after.id - 1]
+            sentences=sorted((float((sentences @ piece).max()) for own in kept.values() for piece in own.values()), reverse=True)[:3],
+            described=max((float((descriptions @ piece).max()) for own in kept.values() for piece in own.values()), default=None)
+            if len(descriptions)
+            else None,
+            pieces={(state.id, number): float((every @ piece).max()) for state in latest for number, piece in kept[state.id].items()},
+            questions={
+                (state.id, number): question
+                for state in latest
+                for number, question in pieces.open_questions(state.assistant).items()
+                if number in kept[state.id]
             },
-            terms=frozenset(said.intersection(set().union(*(self._counts[state.id - 1] for state in tree)))),
-            tip_terms=frozenset(said & self._counts[tip].keys()),
+            answered={
+                (state.id, number): float(piece @ kept[after.id][pieces.SAID])
+                for state, after in pairwise(latest)
+                for number, piece in kept[state.id].items()
+                if pieces.QUESTIONS <= number < pieces.ITEMS and pieces.SAID in kept[after.id]
+            },
+            terms=frozenset(said.intersection(terms.terms(tip.topic)) | said.intersection(set().union(*(self._counts[state.id - 1] for state in tree)))),
+            tip_terms=frozenset(said & self._counts[tip.id - 1].keys()),
             root_terms=frozenset(said & self._counts[root - 1].keys()),
             names=frozenset(name for name in asked.entities if any(name in self._names[state.id - 1] for state in tree)),
         )

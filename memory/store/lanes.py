@@ -10,7 +10,8 @@ from itertools import pairwise
 from memory.engine import pieces
 from memory.engine.forest import Interaction, Lane
 from memory.engine.query import Query
-from memory.engine.recall import CENTRE_STATES, RECENT_BRANCHES, RECENT_STATES, TELLING_TURNS
+from memory.engine.recall import CENTRE_STATES, LATEST_STATES, RECENT_BRANCHES, TELLING_TURNS
+from memory.engine.terms import terms
 from memory.models import PostingKind, StateVector
 from memory.store import read
 
@@ -37,14 +38,32 @@ def latest(forest: int, as_of: int | None = None) -> Latest:
     return Latest(tuple(dict.fromkeys(branch for branch, _ in rows))[:RECENT_BRANCHES], (1 + sum(tells)) / (2 + len(tells)))
 
 
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """The vectors of an input as parameters: of itself, its sentences, its descriptions (`pieces.Spoken`)."""
+
+    whole: str
+    sentences: Sequence[str]
+    descriptions: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Cosines of a piece: with the whole input, the nearest of it and its sentences, the nearest of its descriptions."""
+
+    whole: float
+    sentence: float
+    description: float | None
+
+
 @dataclass(slots=True)
 class _Found:
-    """What the statements brought: cosines of turns by state, of pieces by state and number (of the whole input, and of the nearest of its sentences);
-    stems and names by state and by tree."""
+    """What the statements brought: cosines by state, stems and names by state and by tree."""
 
     turns: dict[int, float] = field(default_factory=dict)
-    pieces: dict[int, dict[int, tuple[float, float]]] = field(default_factory=lambda: defaultdict(dict))
+    pieces: dict[int, dict[int, _Piece]] = field(default_factory=lambda: defaultdict(dict))
     centres: dict[int, float] = field(default_factory=dict)
+    questions: dict[int, dict[tuple[int, int], str]] = field(default_factory=lambda: defaultdict(dict))
     answered: dict[int, dict[tuple[int, int], float]] = field(default_factory=lambda: defaultdict(dict))
     stems: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
     tree_stems: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -54,7 +73,7 @@ class _Found:
 def lanes(
     forest: int,
     query: Query,
-    spoken: Sequence[str],
+    spoken: Spoken,
     rare: Collection[str],
     branches: Iterable[int],
     recalled: Iterable[Interaction],
@@ -62,96 +81,115 @@ def lanes(
 ) -> dict[int, Lane]:
     """The lanes of these branches, by branch id.
 
-    `spoken` are the vectors of the input and of its sentences, as parameters; `rare` the stems that are looked up in whole trees, all others only in the
-    states looked at: those recalled, the last ones of each branch, the roots."""
-    recent = _recent(forest, branches, as_of)
+    `rare` are the stems that are looked up in whole trees, all others only in the states looked at: those recalled, the last ones of each branch, the
+    roots."""
+    latest = _latest(forest, branches, as_of)
+    tips = read.interactions(forest, [states[-1] for states in latest.values()])
     looked: dict[int, set[int]] = defaultdict(set)  # by root
-    for states in recent.values():
-        looked[states[-1].root] |= {states[-1].root, *(state.id for state in states)}
+    for states in latest.values():
+        root = tips[states[-1]].root
+        looked[root] |= {root, *states}
     for state in recalled:
         if state.root in looked:
             looked[state.root].add(state.id)
     found = _Found()
     _bring_cosines(found, spoken, sorted(set().union(*looked.values())))
-    _bring_centres(found, forest, spoken[0], recent, as_of)
-    _bring_answered(found, recent.values())
+    _bring_centres(found, forest, spoken.whole, latest, as_of)
+    _bring_questions(found, forest, latest.values())
     _bring_words(found, forest, query, rare, looked, as_of)
-    return {branch: _lane(states, looked[states[-1].root], found) for branch, states in recent.items()}
+    return {branch: _lane(query, tips[states[-1]], states, looked[tips[states[-1]].root], found) for branch, states in latest.items()}
 
 
-def _lane(states: Sequence[Interaction], looked: Collection[int], found: _Found) -> Lane:
-    tip, root = states[-1].id, states[-1].root
-    said = {state: found.pieces[state][pieces.SAID][0] for state in looked if pieces.SAID in found.pieces[state]}
+def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collection[int], found: _Found) -> Lane:
+    stems = frozenset(query.terms)
+    said = {state: found.pieces[state][pieces.SAID].whole for state in looked if pieces.SAID in found.pieces[state]}
     cosines = {
-        "tip": found.turns.get(tip),
-        "said": said.get(tip),
-        "centre": found.centres.get(states[-1].branch),
+        "tip": found.turns.get(tip.id),
+        "said": said.get(tip.id),
+        "centre": found.centres.get(tip.branch),
         "best": max((found.turns[state] for state in looked if state in found.turns), default=None),
         "any_said": max(said.values(), default=None),
-        "root": said.get(root),
+        "root": said.get(tip.root),
     }
-    of_sentences = sorted((best for state in looked for _, best in found.pieces[state].values()), reverse=True)
+    every = [piece for state in looked for piece in found.pieces[state].values()]
     return Lane(
-        recent=states,
+        tip=tip,
+        latest=latest,
         near={name: cosine for name, cosine in cosines.items() if cosine is not None},
-        sentences=tuple(of_sentences[:BEST_SENTENCES]),
-        pieces={(state.id, number): best for state in states for number, (_, best) in found.pieces[state.id].items()},
-        answered={key: cosine for state in states for key, cosine in found.answered[state.id].items()},
-        terms=frozenset(found.tree_stems[root].union(*(found.stems[state] for state in looked))),
-        tip_terms=frozenset(found.stems[tip]),
-        root_terms=frozenset(found.stems[root]),
-        names=frozenset(found.tree_names[root]),
+        sentences=sorted((piece.sentence for piece in every), reverse=True)[:BEST_SENTENCES],
+        described=max((piece.description for piece in every if piece.description is not None), default=None),
+        pieces={
+            (state, number): piece.sentence if piece.description is None else max(piece.sentence, piece.description)
+            for state in latest
+            for number, piece in found.pieces[state].items()
+        },
+        questions={key: question for state in latest for key, question in found.questions[state].items()},
+        answered={key: cosine for state in latest for key, cosine in found.answered[state].items()},
+        terms=frozenset(found.tree_stems[tip.root].union(stems.intersection(terms(tip.topic)), *(found.stems[state] for state in looked))),
+        tip_terms=frozenset(found.stems[tip.id]),
+        root_terms=frozenset(found.stems[tip.root]),
+        names=frozenset(found.tree_names[tip.root]),
     )
 
 
-def _recent(forest: int, branches: Iterable[int], as_of: int | None) -> dict[int, list[Interaction]]:
-    """The last states of each branch, oldest first."""
+def _latest(forest: int, branches: Iterable[int], as_of: int | None) -> dict[int, list[int]]:
+    """The ids of each branch's last states, oldest first."""
     rows = read.select(
-        f"""
-        SELECT {read.COLUMNS} FROM unnest(%s::bigint[]) AS wanted(branch) CROSS JOIN LATERAL (
-            SELECT id FROM memory_interactionstate WHERE forest_id = %s AND branch_id = wanted.branch AND position <= %s ORDER BY position DESC LIMIT %s
-        ) last JOIN {read.FROM} ON s.id = last.id ORDER BY s.position
+        """
+        SELECT wanted.branch, last.id FROM unnest(%s::bigint[]) AS wanted(branch) CROSS JOIN LATERAL (
+            SELECT id, position FROM memory_interactionstate WHERE forest_id = %s AND branch_id = wanted.branch AND position <= %s
+            ORDER BY position DESC LIMIT %s
+        ) last ORDER BY last.position
         """,
-        [sorted(set(branches)), forest, read.until(as_of), RECENT_STATES],
+        [sorted(set(branches)), forest, read.until(as_of), LATEST_STATES],
     )
-    found: dict[int, list[Interaction]] = defaultdict(list)
-    for row in rows:
-        state = read.interaction(row)
-        found[state.branch].append(state)
+    found: dict[int, list[int]] = defaultdict(list)
+    for branch, state in rows:
+        found[branch].append(state)
     return dict(found)
 
 
 # Vectors have length 1, so that the inner product is the cosine, and costs a third of it.
 
 
-def _bring_cosines(found: _Found, spoken: Sequence[str], states: list[int]) -> None:
+def _bring_cosines(found: _Found, spoken: Spoken, states: list[int]) -> None:
     found.turns.update(
-        read.select("SELECT state_id, -(vector <#> %s::halfvec) FROM memory_statevector WHERE state_id = ANY(%s) AND kind = %s", [spoken[0], states, TURN])
+        read.select("SELECT state_id, -(vector <#> %s::halfvec) FROM memory_statevector WHERE state_id = ANY(%s) AND kind = %s", [spoken.whole, states, TURN])
     )
-    best = ", ".join(["-(vector <#> %s::halfvec)"] * len(spoken))
-    for state, number, whole, nearest in read.select(
-        f"SELECT state_id, number, -(vector <#> %s::halfvec), greatest({best}) FROM memory_piecevector WHERE state_id = ANY(%s)",
-        [spoken[0], *spoken, states],
+    sentences = ", ".join(["-(vector <#> %s::halfvec)"] * (1 + len(spoken.sentences)))
+    descriptions = ", ".join(["-(vector <#> %s::halfvec)"] * len(spoken.descriptions)) or "NULL::float8"
+    for state, number, *cosines in read.select(
+        f"""
+        SELECT state_id, number, -(vector <#> %s::halfvec), greatest({sentences}), greatest({descriptions})
+        FROM memory_piecevector WHERE state_id = ANY(%s)
+        """,
+        [spoken.whole, spoken.whole, *spoken.sentences, *spoken.descriptions, states],
     ):
-        found.pieces[state][number] = (whole, nearest)
+        found.pieces[state][number] = _Piece(*cosines)
 
 
-def _bring_centres(found: _Found, forest: int, said: str, recent: Mapping[int, Sequence[Interaction]], as_of: int | None) -> None:
+def _bring_centres(found: _Found, forest: int, said: str, latest: Mapping[int, Sequence[int]], as_of: int | None) -> None:
     rows = read.select(
         """
         SELECT wanted.branch, 1 - (avg(v.vector) <=> %s::halfvec) FROM unnest(%s::bigint[]) AS wanted(branch) CROSS JOIN LATERAL (
             SELECT id FROM memory_interactionstate WHERE forest_id = %s AND branch_id = wanted.branch AND position <= %s ORDER BY position DESC LIMIT %s
         ) last JOIN memory_statevector v ON v.state_id = last.id AND v.kind = %s GROUP BY wanted.branch
         """,
-        [said, list(recent), forest, read.until(as_of), CENTRE_STATES, TURN],
+        [said, list(latest), forest, read.until(as_of), CENTRE_STATES, TURN],
     )
     found.centres.update(rows)
 
 
-def _bring_answered(found: _Found, recent: Iterable[Sequence[Interaction]]) -> None:
-    pairs = [(state.id, after.id) for states in recent for state, after in pairwise(states) if pieces.open_questions(state.assistant)]
-    if not pairs:
+def _bring_questions(found: _Found, forest: int, latest: Iterable[Sequence[int]]) -> None:
+    """What the last answers left open, and how near the user's next words came to it."""
+    asking = {state for states in latest for state in states if any(pieces.QUESTIONS <= number < pieces.ITEMS for number in found.pieces[state])}
+    if not asking:
         return
+    for state, answer in read.select("SELECT id, assistant_text FROM memory_interactionstate WHERE forest_id = %s AND id = ANY(%s)", [forest, sorted(asking)]):
+        for number, question in pieces.open_questions(answer).items():
+            if number in found.pieces[state]:
+                found.questions[state][state, number] = question
+    pairs = [(state, after) for states in latest for state, after in pairwise(states) if state in asking]
     rows = read.select(
         """
         SELECT asked.state_id, asked.number, -(asked.vector <#> said.vector) FROM unnest(%s::bigint[], %s::bigint[]) AS pair(state, after)
@@ -175,7 +213,7 @@ def _bring_words(found: _Found, forest: int, query: Query, rare: Collection[str]
         SELECT DISTINCT s.root_id, p.term FROM memory_posting p JOIN memory_interactionstate s ON s.id = p.state_id
         WHERE p.forest_id = %s AND p.kind = %s AND p.term = ANY(%s) AND s.root_id = ANY(%s) AND s.position <= %s
     """
-    for kind, terms, trees in ((PostingKind.TERM, rare, found.tree_stems), (PostingKind.ENTITY, query.entities, found.tree_names)):
-        if terms:
-            for root, term in read.select(in_trees, [forest, kind, list(terms), list(looked), read.until(as_of)]):
+    for kind, wanted, trees in ((PostingKind.TERM, rare, found.tree_stems), (PostingKind.ENTITY, query.entities, found.tree_names)):
+        if wanted:
+            for root, term in read.select(in_trees, [forest, kind, list(wanted), list(looked), read.until(as_of)]):
                 trees[root].add(term)

@@ -50,6 +50,7 @@ from memory.models import (
     NewVector,
     Outbox,
     ParentChange,
+    PieceVector,
     Posting,
     Profile,
     Revision,
@@ -210,6 +211,7 @@ class Sung:
                     node_summary=CANARY, path_summary=CANARY, entities=[CANARY], keywords=[CANARY])  # fmt: skip
         Turn.objects.filter(pk=state.turn_id).update(client_id=f"c/{CANARY}", text=CANARY, partial=CANARY, origin="imported")
         StateVector.objects.filter(state=state).update(vector=SUNG)
+        PieceVector.objects.create(forest=self.forest, state=state, number=0, vector=SUNG)
         Posting.objects.create(forest=self.forest, kind=1, term=CANARY, state=state, count=1, length=1)
         TermStat.objects.create(forest=self.forest, kind=1, term=CANARY, states=1)
         Topic.objects.filter(root=self.root).update(variants=[f"kitchen {CANARY}"], stems=[CANARY])

@@ -1,21 +1,26 @@
 """Where an input goes, and the words that say why."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.engine import localize, rank
-from memory.engine.forest import Anchor, Hit, Interaction, Recall, Recalled
+from memory.engine.calibration import Calibration, CalibrationMismatchError
+from memory.engine.features import FEATURES, VERSION, wording
+from memory.engine.forest import Anchor, Hit, Interaction, Lane, Recall, Recalled
 from memory.engine.query import Query, read
-from memory.engine.rank import FEATURE_VERSION, Calibration, CalibrationMismatchError, additive_parts, probabilities
+from memory.engine.rank import additive_parts, probabilities
+from memory.engine.terms import terms
 
 NOON = datetime(2026, 11, 12, 12, 0, tzinfo=UTC)
-WEIGHTS = {"near_best": 5.0, "near_tip": 2.0, "words_tip": 2.0, "path_words": 2.0, "topic": 1.0, "active": 1.0, "active_bare": 2.0, "new": 3.5}
-CALIBRATION = Calibration(WEIGHTS, 1.0, {"continuation": 0.95, "temporal": 0.9}, FEATURE_VERSION, ("a test",), "")
+WEIGHTS = {"near_best": 5.0, "near_tip": 2.0, "words_tip": 2.0, "words_path": 2.0, "topic": 1.0, "active": 1.0, "active_bare": 2.0, "new": 3.5}
+CALIBRATION = Calibration.linear(WEIGHTS, {"continuation": 0.95, "temporal": 0.9})
 
 
 def asked(text: str) -> Query:
@@ -36,8 +41,18 @@ def recalled(*found: tuple[Interaction, float], active: Interaction | None = BRE
         Recalled(state, {"semantic": Hit(rank, similarity), "keyword": Hit(rank, 1.0)}, similarity)
         for rank, (state, similarity) in enumerate(sorted(found, key=lambda pair: -pair[1]), 1)
     ]
-    tips = {state.branch: state for state in sorted((state for state, _ in found), key=lambda state: state.position)}
-    return Recall(hits, tips, active, anchors, {"window": 1, "hood": 1, "wall": 1, "sourdough": 1, "24": 1}, 3, 10.0)
+    lanes = {}
+    for state in sorted({state.id: state for state in [*(state for state, _ in found), *([active] if active else [])]}.values(), key=lambda one: one.position):
+        of_tree = [other for other, _ in found if other.root == state.root] or [state]
+        cosines = {other.id: similarity for other, similarity in found}
+        lanes[state.branch] = Lane(
+            state,
+            [state.id],
+            {"tip": cosines.get(state.id, 0.0), "best": max(cosines.get(other.id, 0.0) for other in of_tree)},
+            terms=frozenset().union(*(terms(f"{other.topic} {other.user}\n{other.assistant}") for other in of_tree)),
+            tip_terms=frozenset(terms(f"{state.user}\n{state.assistant}")),
+        )
+    return Recall(hits, lanes, active, anchors, {"window": 1, "hood": 1, "wall": 1, "sourdough": 1, "24": 1}, 3, 10.0)
 
 
 def test_an_input_goes_to_the_branch_that_is_nearest_at_its_tip() -> None:
@@ -78,7 +93,7 @@ def test_a_temporal_return_leads_to_what_was_said_then() -> None:
     window = localize.window(query)
     assert window is not None
     assert window.start <= HOOD.time < window.end
-    decision = localize.localize(query, recalled((BREAD, 0.6)), CALIBRATION, [Recalled(HOOD, {}, 0.4)])
+    decision = localize.localize(query, recalled((BREAD, 0.6), (HOOD, 0.0)), CALIBRATION, [Recalled(HOOD, {}, 0.4)])
     assert (decision.method, decision.parent) == ("temporal", HOOD.id)
     assert "“yesterday”" in decision.why
 
@@ -113,10 +128,10 @@ def test_at_most_eight_branches_and_the_new_root_are_kept() -> None:
 
 def test_a_topic_that_is_named_speaks_for_its_tree() -> None:
     query, found = asked("The kitchen again"), ((HOOD, 0.3), (BREAD, 0.3))
-    plain = rank.branches(query, recalled(*found))
-    named = rank.branches(query, recalled(*found, anchors=[Anchor(1, "Kitchen", 0.9)]))
-    assert [branch.features["topic"] for branch in plain] == [0.0, 0.0]
-    assert [branch.features["topic"] for branch in named] == [0.9, 0.0]
+    plain = rank.read(query, recalled(*found)).branches
+    named = rank.read(query, recalled(*found, anchors=[Anchor(1, "Kitchen", 0.9)])).branches
+    assert [branch.topic for branch in plain] == [0.0, 0.0]
+    assert [branch.topic for branch in named] == [0.9, 0.0]
 
 
 def test_hostile_text_stays_plain_text_on_one_line() -> None:
@@ -161,12 +176,29 @@ def test_any_input_finds_a_place(text: str) -> None:
 
 
 def test_weights_survive_being_written_and_read() -> None:
-    assert Calibration.from_json(CALIBRATION.to_json()).weights == CALIBRATION.weights
+    learned = replace(CALIBRATION, into=np.full((len(FEATURES), 2), 0.25), bias=np.array([0.5, -0.5]), out=np.array([1.0, -2.0]))
+    again = Calibration.from_json(json.loads(json.dumps(learned.to_json())))
+    rows = np.random.default_rng(1).normal(size=(3, len(FEATURES)))
+    assert again.parts(rows) == pytest.approx(learned.parts(rows))
+
+
+def test_the_parts_of_a_score_sum_to_it_hidden_units_and_all() -> None:
+    rng = np.random.default_rng(1)
+    learned = replace(CALIBRATION, into=rng.normal(size=(len(FEATURES), 3)), bias=rng.normal(size=3), out=rng.normal(size=3))
+    rows = rng.normal(size=(4, len(FEATURES)))
+    plain = rows @ learned.plain + (np.tanh(rows @ learned.into + learned.bias) - np.tanh(learned.bias)) @ learned.out
+    assert learned.parts(rows).sum(axis=1) == pytest.approx(plain)
+
+
+def test_every_cue_of_the_wording_counts_for_going_on_and_for_the_new_root() -> None:
+    said = wording(asked("Not Greta's this time, the other one"))
+    assert all(f"active_{name}" in FEATURES and f"new_{name}" in FEATURES for name in said)
+    assert said["contrast"] == 1.0
 
 
 @pytest.mark.parametrize(
     "change",
-    [{"features": FEATURE_VERSION + 1}, {"weights": {"near_best": 9.0}}, {"weights": {"horoscope": 1.0}}, {"temperature": None}, {"hash": ""}],
+    [{"features": VERSION + 1}, {"weights": {}}, {"temperature": 2.0}, {"temperature": None}, {"hash": ""}],
 )
 def test_weights_that_are_not_of_this_code_are_refused(change: dict[str, object]) -> None:
     with pytest.raises(CalibrationMismatchError):

@@ -39,7 +39,7 @@ def test_a_branch_that_won_is_told_to_be_the_one():
 
 def test_where_nothing_speaks_against_it_any_more_it_says_so():
     assert words(asked(), "recall", HOOD, TALK) == (
-        "Nothing: it scores 6.1 against 2.0 of Talk, Opening lines: its meaning is nearer and more of the words and names were spoken of there."
+        "Nothing: it scores 6.1 against 2.0 of Talk, Opening lines: its meaning is nearer and more of the words were spoken of there."
     )
     assert words(asked(), "new_root", HOOD, NEW) == "Nothing: it scores 6.1 against 4.0 of a new topic."
 

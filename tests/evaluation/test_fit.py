@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memory.engine import localize, rank
+from memory.engine import localize
+from memory.engine.calibration import Calibration
 from memory.evaluation import fit
 from memory.evaluation.localization import summarize
 from memory.evaluation.streams import CachedEmbedder, GoldTurn, Vector, load, replay
@@ -61,7 +62,7 @@ def test_fitted_weights_find_their_way_and_can_be_read_back(streams: list[list[G
     told: list[str] = []
     cached = CachedEmbedder(embed)
     calibration = fit.fit({"made up": streams}, cached, told.append)
-    assert rank.Calibration.from_json(calibration.to_json()).fitted_on == ("made up",)
+    assert Calibration.from_json(calibration.to_json()).fitted_on == ("made up",)
     assert fit.measure(streams, cached, calibration).branch > 0.8
     assert told
 
@@ -75,9 +76,9 @@ def test_replay_keeps_its_errors(streams: list[list[GoldTurn]]) -> None:
     assert measured.resumption == 0.0
 
 
-def replace_new(calibration: rank.Calibration) -> rank.Calibration:
+def replace_new(calibration: Calibration) -> Calibration:
     """Weights for which everything is new."""
-    return rank.Calibration({"new": 99.0}, 1.0, calibration.cue_probability, calibration.features, (), "")
+    return Calibration.linear({"new": 99.0}, calibration.cue_probability)
 
 
 def test_nothing_to_fit_on_is_refused() -> None:

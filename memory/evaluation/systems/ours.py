@@ -236,7 +236,7 @@ def additive_at(threshold: float) -> steps.Decide:
         cosine = {one.interaction.id: one.similarity for one in (*found.recalled, *then)}
         states: dict[int, Interaction] = {one.interaction.id: one.interaction for one in (*found.recalled, *then)}
         for lane in found.lanes.values():
-            tip = lane.recent[-1]
+            tip = lane.tip
             states[tip.id] = tip
             cosine.setdefault(tip.id, lane.near.get("tip"))
         scores = {identity: rank.lexical_score(cosine[identity], _words(asked, found, state)) for identity, state in states.items()}

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from memory.engine.calibration import Calibration
 from memory.evaluation import fit, measurements, streams
 from memory.evaluation.corrections import is_personal
 from memory.llm.calibration import WEIGHTS
@@ -25,6 +26,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--test", nargs="*", type=Path, default=[], metavar="NAME=DIR", help="sources to measure on, of other dialogues than those fitted on"
         )
+        parser.add_argument("--weight", nargs="*", default=[], metavar="NAME=WEIGHT", help="how much a source counts beside the others, 1 by default")
         parser.add_argument("--record", action="store_true", help="write the figures of --test into docs/measurements.md")
         parser.add_argument("--out", type=Path, default=WEIGHTS, help="the JSON file to write")
 
@@ -33,13 +35,13 @@ class Command(BaseCommand):
         try:
             if options["out"].resolve() == WEIGHTS.resolve() and any(is_personal(self._split(given)[1]) for given in options["directories"]):
                 raise CommandError("These are a person's own corrections, and the shipped weights are everybody's: write the file elsewhere with --out.")
-            sources = dict(self._source(given) for given in options["directories"])
-            tests = dict(self._source(given) for given in options["test"])
-            calibration = fit.fit(sources, embed, self.stdout.write)
+            sources, tests = self._sources(options["directories"]), self._sources(options["test"])
+            weights = {name: float(weight) for name, _, weight in (given.partition("=") for given in options["weight"])}
+            calibration = fit.fit(sources, embed, self.stdout.write, weights)
         except (OSError, ValueError, KeyError) as error:
             raise CommandError(f"These streams can't be fitted on: {error}") from error
         options["out"].parent.mkdir(parents=True, exist_ok=True)
-        options["out"].write_text(json.dumps(calibration.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        options["out"].write_text(written(calibration), encoding="utf-8")
         self.stdout.write(f"Wrote {options['out'].name}.")
         rows = []
         for name, test in tests.items():
@@ -54,9 +56,12 @@ class Command(BaseCommand):
             measurements.record("localization-fit", rows, title="Localization, other dialogues than fitted on", note=note)
 
     @staticmethod
-    def _source(given: Path) -> tuple[str, list[list[streams.GoldTurn]]]:
-        name, directory = Command._split(given)
-        return name, streams.load(directory)
+    def _sources(given: list[Path]) -> dict[str, list[list[streams.GoldTurn]]]:
+        """Streams by the name of their source; a name may have several directories."""
+        sources: dict[str, list[list[streams.GoldTurn]]] = {}
+        for name, directory in map(Command._split, given):
+            sources.setdefault(name, []).extend(streams.load(directory))
+        return sources
 
     @staticmethod
     def _split(given: Path) -> tuple[str, Path]:
@@ -64,3 +69,12 @@ class Command(BaseCommand):
         if not equals:
             raise CommandError(f"{given} isn't NAME=DIR.")
         return name, Path(directory)
+
+
+def written(calibration: Calibration) -> str:
+    """The JSON of fitted weights, a feature a line."""
+    values = calibration.to_json()
+    features = values.pop("weights")
+    head = json.dumps(values, indent=1)
+    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(numbers, separators=(',', ':'))}" for name, numbers in features.items())
+    return f'{head[:-2]},\n "weights": {{\n{lines}\n }}\n}}\n'

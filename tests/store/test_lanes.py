@@ -1,0 +1,71 @@
+"""What ranking looks at, out of the database: the same as for a forest held in memory, on which the weights are fitted."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from memory import steps
+from memory.actions.create_forest import create_forest
+from memory.actions.refine import drain
+from memory.engine import query
+from memory.evaluation.streams import MemoryForest
+from memory.llm.embed import embedder
+from memory.models import InteractionState, PieceVector, Turn
+
+pytestmark = pytest.mark.django_db
+NOON = datetime(2026, 11, 12, 12, 0, tzinfo=UTC)
+TALK = [
+    (None, "We redo Greta's kitchen. The wall to the window must stay.", "Noted. How high is the ceiling there? And which extractor do you like?"),
+    (1, "It is 2.48 m.", "Good. Options:\n1. A Bosch that recirculates\n2. A Siemens with a pipe through the wall\n3. None at all"),
+    (None, "My sourdough needs 24 hours in the fridge, says Ruth.", "24 hours is fine. At what temperature?"),
+    (3, "At 4 degrees. Ruth bakes on Fridays.", "Then start on Thursday."),
+    (2, "The second one, please.", "The Siemens it is. When does the fitter come?"),
+    (2, "Or rather the first.", "The Bosch then."),  # a fork beside the turn before
+]
+ASKED = ["On Friday at ten. He brings the pipe through the wall.", "How warm for Ruth's 24 hours?", "Who painted the Night Watch?", "The one with the pipe"]
+
+
+def both(ines: Any) -> tuple[Any, MemoryForest]:
+    forest = create_forest(ines, "Lanes")
+    held = MemoryForest(embedder().embed)
+    states: list[InteractionState] = []
+    for number, (parent, user, answer) in enumerate(TALK, 1):
+        at = NOON + timedelta(hours=number)
+        turn = Turn.objects.create(forest=forest, client_id=f"l-{number}", origin="observed", text=user, sent_at=at)
+        above = states[parent - 1] if parent else None
+        states.append(steps.commit(turn, steps.placed(forest, user, at, above), answer, generator=""))
+        held.add(parent, user, answer, at)
+        drain(forest.pk, tell=False)
+        forest.refresh_from_db()
+    return forest, held
+
+
+@pytest.mark.parametrize("said", ASKED)
+def test_lanes_of_the_database_are_those_of_the_forest_in_memory(said: str, ines: Any) -> None:
+    forest, held = both(ines)
+    position = dict(InteractionState.objects.in_forest(forest).values_list("pk", "position"))
+    later = NOON + timedelta(days=1)
+    ours = steps.localize_text(forest, said, later).recall
+    theirs, _ = held.recall(query.read(said, later, "UTC"))
+    assert {position[branch] for branch in ours.lanes} == set(theirs.lanes) and len(theirs.lanes) == 3
+    assert ours.telling == pytest.approx(theirs.telling)
+    for branch, lane in ours.lanes.items():
+        other = theirs.lanes[position[branch]]
+        assert position[lane.tip.id] == other.tip.id and [position[state] for state in lane.latest] == list(other.latest)
+        assert lane.near == pytest.approx(other.near, abs=0.002)  # half floats
+        assert lane.described == pytest.approx(other.described, abs=0.002)
+        assert {(position[state], number): text for (state, number), text in lane.questions.items()} == other.questions
+        assert list(lane.sentences) == pytest.approx(list(other.sentences), abs=0.002)
+        assert {(position[state], number): cosine for (state, number), cosine in lane.pieces.items()} == pytest.approx(other.pieces, abs=0.002)
+        assert {(position[state], number): cosine for (state, number), cosine in lane.answered.items()} == pytest.approx(other.answered, abs=0.002)
+        assert (lane.terms, lane.tip_terms, lane.root_terms, lane.names) == (other.terms, other.tip_terms, other.root_terms, other.names)
+
+
+def test_a_turn_has_its_user_s_words_as_a_vector_before_it_is_refined(ines: Any) -> None:
+    forest = create_forest(ines, "Lanes")
+    turn = Turn.objects.create(forest=forest, client_id="l-1", origin="observed", text=TALK[0][1], sent_at=NOON)
+    state = steps.commit(turn, steps.placed(forest, turn.text, NOON, None), TALK[0][2], generator="")
+    assert list(PieceVector.objects.filter(state=state).values_list("number", flat=True)) == [0]
+    drain(forest.pk, tell=False)
+    assert set(PieceVector.objects.filter(state=state).values_list("number", flat=True)) == {0, 1, 2, 10, 20, 21}
