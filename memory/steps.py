@@ -217,7 +217,7 @@ def check_embedder(forest: Forest) -> None:
 def gather(
     forest: Forest,
     asked: Query,
-    vectors: Sequence[np.ndarray],
+    vectors: np.ndarray,
     as_of: int | None = None,
     branches: Collection[int] = (),
     asking: Collection[Channel] = recall.CHANNELS,

@@ -35,7 +35,9 @@ def index_pieces(forest_id: int, told: Callable[[int], None] = lambda done: None
     done, before = 0, forest.last_position + 1
     while states := list(waiting.filter(position__lt=before).order_by("-position").only("pk", "position", "user_text", "assistant_text")[:BATCH]):
         said = {(state.pk, number): piece for state in states for number, piece in pieces.pieces(state.user_text, state.assistant_text).items()}
-        vectors = embedder().embed(list(said.values())) if said else []
+        if not said:
+            return done
+        vectors = embedder().embed(list(said.values()))
         with transaction.atomic():
             # Locked against a deletion or a redaction meanwhile: only what still stands as it was embedded is kept.
             locked = Forest.objects.select_for_update(no_key=True).filter(pk=forest_id).first()

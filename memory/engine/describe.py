@@ -18,9 +18,9 @@ _WHOM = (
 )
 _LINK = r"(?:who|whom|whose|that|which|where|with|without|in|on|of|at|from|for|behind|beside|under|over|near|next to|above|below|run|made|called|owned|married)"
 _DESCRIBED = re.compile(rf"\b({_WHOM} {_LINK}\b[^,.;:?!…–—\n]{{3,80}}?){_END}", re.IGNORECASE)
+_SAYS = r"(?:has|have|had|is|was|says|said|wants|rang|phoned|called|wrote|keeps|left|sent|just|then|on|agrees|in)"
 _KIN = re.compile(
-    r"\b((?:my|our|his|her|their|mum|mom|dad)(?:'s|’s)? (?:\w+ ){0,2}?\w+(?:'s|’s) (?:\w+ ){0,2}?(?:\w+))(?= (?:has|have|had|is|was|says|said|wants|rang"
-    r"|phoned|called|wrote|keeps|left|sent|just|then|on|agrees|in)\b|[,.;:?!…]|$)",
+    r"\b((?:my|our|his|her|their|mum|mom|dad)(?:'s|’s)? (?:\w+ ){0,2}?\w+(?:'s|’s) (?:\w+ ){0,2}?(?:\w+))" rf"(?= {_SAYS}\b|[,.;:?!…]|$)",
     re.IGNORECASE,
 )
 _INTRODUCED = re.compile(r"\b((?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[Aa]n?)(?: [a-z][\w-]*){1,3} [A-Z]\w+)")
