@@ -210,4 +210,4 @@ def _together(rows: Sequence[_Piece]) -> _Piece:
 
 
 def _accepts(node: _Node, token: str, names: Container[str]) -> bool:
-    return token in node.words and (not node.named or token in names or token.upper() == token.lower())
+    return token in node.words and (not node.named or token in names or (token.isalpha() and token.upper() == token.lower()))

@@ -26,7 +26,7 @@ TAGS: Final = frozenset(
     tells_number tells_time tells_place tells_person offer begs""".split()
 )
 PLACES: Final = frozenset("opens starts ends whole anywhere unless".split())
-_HEAD, _TAIL = 480, 160  # characters of a long text that are read: where it begins and where it ends; between them it is pasted
+_WHOLE, _HEAD, _TAIL = 480, 320, 160  # characters: a longer text is pasted in between; its writer's words stand where it begins and where it ends
 _CAPITAL = re.compile(r"[^\W\d_a-z]\w*")
 _SCRIPTS = {
     "zh": re.compile("[\u3400-\u9fff]"),
@@ -98,7 +98,7 @@ LANGUAGES: Final = load(Path(__file__).parent / "languages")
 
 def read(text: str) -> Wording:
     """The wording of a text, as far as its head and its end show it."""
-    return _read(text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}\n{text[-_TAIL:]}")
+    return _read(text if len(text) <= _WHOLE else f"{text[:_HEAD]}\n{text[-_TAIL:]}")
 
 
 @lru_cache(maxsize=1024)
@@ -140,12 +140,15 @@ def _match(language: Language, listed: list[str], names: frozenset[str], found: 
         if token in PAUSES or token in STOPS:
             starts[place + 1] = starts.get(place + 1, False) or opening
             continue
+        skipped = 0
         for named, end in language.starting.at(place, listed, names):
             tag, where = named.split()
             if tag == "skip":
-                starts[end] = starts.get(end, False) or opening
+                skipped = end  # the longest: what “thank you for that” leaves isn't “for that”
             elif where == "starts" or (opening and (where == "opens" or _over(language, listed, names, end))):
                 matches.append((tag, where, place, end))
+        if skipped:
+            starts[skipped] = starts.get(skipped, False) or opening
     barred = [(tag, start, end) for tag, where, start, end in matches if where == "unless"]
     for tag, where, start, end in matches:
         if where == "unless" or (where == "ends" and not (end < len(listed) and listed[end] in STOPS) and not _over(language, listed, names, end)):
