@@ -184,11 +184,12 @@ def detect(text: str, at: datetime, zone: str) -> Cues:
     )
 
 
-_FRAGMENT, _FEW = 8, 4  # words: the longest message that a phrase can call a fragment, the longest that is one because it has no verb
+_SHORT, _FEW = 8, 4  # words: the longest message that leans on others by its form, the longest that does by having no verb
 
 
 def _elliptical(worded: Wording, request: bool) -> bool:
-    """A short message that its language calls a fragment, or a shorter one without a verb and without a request."""
-    if not 0 < worded.words <= _FRAGMENT:
+    """Whether a short message can't be understood alone: its language says so, or it has no verb and is a part of a sentence, or very
+    short and no request. A message that names its matter or brings someone in stands alone."""
+    if not 0 < worded.words <= _SHORT or worded.has("topical", "introducing"):
         return False
-    return worded.has("elliptical") or (worded.words <= _FEW and not request and not worded.has("verb"))
+    return worded.has("elliptical") or (not worded.has("verb") and (worded.has("fragment") or (worded.words <= _FEW and not request)))

@@ -1,9 +1,10 @@
 """Phrases of a language as data, all of them found in one pass over a text's tokens.
 
 A phrase is words with blanks between them, written as people write. `(a|b c)` is either, `[a]` may be missing, `*` is any one word, `…` up to three,
-`#` a number, `{list}` an entry of a named list, `{!list}` one word that isn't in it, `begin~` a word that begins so, `<name>` a word written with a capital
-(any word where a script has none). A `,` or `:` in a phrase must stand in the text; those of the text alone are passed over. Scripts without blanks go by
-the character. Matching is Glushkov's automaton: a position of a phrase is a node, so the time is bounded by text × phrase, whatever the text.
+`#` a number, `{list}` an entry of a named list, `{!list}` one word that isn't in it, `begin~` and `~end` a word that begins or ends so, `<name>` a word
+written with a capital (any word where a script has none). A `,` or `:` in a phrase must stand in the text; those of the text alone are passed over.
+Scripts without blanks go by the character. Matching is Glushkov's automaton: a position of a phrase is a node, so the time is bounded by text × phrase,
+whatever the text.
 """
 
 from __future__ import annotations
@@ -50,6 +51,14 @@ class _Begins:
 
     def __contains__(self, token: object) -> bool:
         return isinstance(token, str) and token.startswith(self.beginning)
+
+
+class _Ends:
+    def __init__(self, ending: str) -> None:
+        self.ending = ending
+
+    def __contains__(self, token: object) -> bool:
+        return isinstance(token, str) and token.endswith(self.ending)
 
 
 class _Node:
@@ -184,7 +193,12 @@ class Phrases:
             raise ValueError(f"“{symbol}” is no word")
         for word in words[:-1]:
             row = row.then(_one(_Node(frozenset([word]))))
-        return row.then(_one(_Node(_Begins(words[-1]) if symbol.endswith("~") else frozenset([words[-1]]))))
+        last: Container[str] = frozenset([words[-1]])
+        if symbol.endswith("~"):
+            last = _Begins(words[-1])
+        elif symbol.startswith("~"):
+            last = _Ends(words[-1])
+        return row.then(_one(_Node(last)))
 
 
 def _one(node: _Node) -> _Piece:

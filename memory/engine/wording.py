@@ -22,7 +22,7 @@ from memory.engine.terms import count_words, fold, is_common
 
 TAGS: Final = frozenset(
     """skip verb additive topical reporting contrast picking reconsidering choosing first_person third_person question request introducing elliptical
-    asks_yes_no asks_number asks_time asks_place asks_person asks_name asks_choice asks_open or yes no unknown
+    fragment asks_yes_no asks_number asks_time asks_place asks_person asks_name asks_choice asks_open or yes no unknown
     tells_number tells_time tells_place tells_person offer begs""".split()
 )
 PLACES: Final = frozenset("opens starts ends whole anywhere unless".split())
@@ -130,7 +130,10 @@ def told(text: str, listed: Iterable[str]) -> tuple[str, ...]:
 
 def _match(language: Language, listed: list[str], names: frozenset[str], found: dict[str, list[tuple[int, int]]]) -> None:
     """Add what one language's phrases find, where they may stand."""
-    matches = [(*tag.split(), start, end) for tag, start, end in language.anywhere.find(listed, names)]
+    matches: list[tuple[str, str, int, int]] = []
+    for named, start, end in language.anywhere.find(listed, names):
+        tag, where = named.split()
+        matches.append((tag, where, start, end))
     # Where a sentence or a clause begins, what may stand before it taken off: does the message begin there too?
     starts = {place + 1: False for place, token in enumerate(listed) if token in STOPS or token in PAUSES} | {0: True}
     for place, token in enumerate(listed):
