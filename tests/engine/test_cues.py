@@ -129,7 +129,7 @@ def test_a_turn_worded_otherwise_has_not(cue: str, texts: list[str]) -> None:
 @pytest.mark.parametrize("language", [path.stem for path in sorted(TURNS.glob("*.txt"))])
 def test_turns_of_a_language_have_exactly_the_cues_that_a_reader_gave_them(language: str) -> None:
     lines = [line.split(" | ", 1) for line in (TURNS / f"{language}.txt").read_text(encoding="utf-8").splitlines()]
-    assert len(lines) >= 40
+    assert len(lines) >= (40 if language in ("en", "de", "es", "fr", "zh") else 15)
     assert [(text, sorted(worded(text) ^ set(cues.split()))) for cues, text in lines if worded(text) != set(cues.split())] == []
 
 
