@@ -1,16 +1,18 @@
 """Phrases of a language as data, all of them found in one pass over a text's tokens.
 
 A phrase is words with blanks between them, written as people write. `(a|b c)` is either, `[a]` may be missing, `*` is any one word, `…` up to three,
-`#` a number, `{list}` an entry of a named list, `{!list}` one word that isn't in it, `begin~` a word that begins so, `<name>` a word written with a capital
-(any word where a script has none). A `,` or `:` in a phrase must stand in the text; those of the text alone are passed over. Scripts without blanks go by
-the character. Matching is Glushkov's automaton: a position of a phrase is a node, so the time is bounded by text × phrase, whatever the text.
+`#` a number, `{list}` an entry of a named list, `{!list}` one word that isn't in it, `begin~` and `~end` a word that begins or ends so, `<name>` a word
+written with a capital (any word where a script has none). A `,` or `:` in a phrase must stand in the text; those of the text alone are passed over.
+Scripts without blanks go by the character. Matching is Glushkov's automaton: a position of a phrase is a node, so the time is bounded by text × phrase,
+whatever the text.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 from memory.engine.terms import DENSE, fold
 
@@ -23,7 +25,18 @@ _PHRASE = re.compile(r"\{!?\w+\}|<name>|[()\[\]|*…#,:]|[^\s()\[\]|{}<>*…#,:]
 
 def tokens(text: str) -> list[str]:
     """The words of a text (folded; characters of scripts without blanks; numbers) and its punctuation: `,` `:` `.` `?` `!`, one for many."""
-    return [token if token[0].isalnum() else token[0].translate(_NORMAL) for token in _TOKEN.findall(fold(text))]
+    return [token for token, _, _ in placed(fold(text))]
+
+
+def placed(folded: str) -> list[tuple[str, int, int]]:
+    """The tokens of a folded text, each with where it begins and ends."""
+    return [(token if (token := match.group())[0].isalnum() else token[0].translate(_NORMAL), *match.span()) for match in _TOKEN.finditer(folded)]
+
+
+@cache
+def split(text: str) -> tuple[str, ...]:
+    """The tokens of a text that is read again and again: the words of phrases."""
+    return tuple(tokens(text))
 
 
 class _Any:
@@ -52,6 +65,14 @@ class _Begins:
         return isinstance(token, str) and token.startswith(self.beginning)
 
 
+class _Ends:
+    def __init__(self, ending: str) -> None:
+        self.ending = ending
+
+    def __contains__(self, token: object) -> bool:
+        return isinstance(token, str) and token.endswith(self.ending)
+
+
 class _Node:
     """One place of a phrase: which tokens may stand there, what may follow, which tags are complete after it."""
 
@@ -60,8 +81,39 @@ class _Node:
     def __init__(self, words: Container[str], named: bool = False) -> None:
         self.words = words
         self.named = named
-        self.follow: list[_Node] = []
+        self.follow = _Nodes()
         self.tags: list[str] = []
+
+
+class _Nodes:
+    """Nodes that may come next, found by the token: most of them say which words they take. The index is made when it is first needed."""
+
+    __slots__ = ("_by_word", "_others", "all")
+
+    def __init__(self) -> None:
+        self.all: list[_Node] = []
+        self._by_word: dict[str, list[_Node]] | None = None
+        self._others: list[_Node] = []
+
+    def extend(self, nodes: Iterable[_Node]) -> None:
+        self.all.extend(nodes)
+        self._by_word = None
+
+    def taking(self, token: str, names: Container[str]) -> list[_Node]:
+        """Those that take a token."""
+        if self._by_word is None:
+            self._by_word, self._others = defaultdict(list), []
+            for node in dict.fromkeys(self.all):
+                if isinstance(node.words, frozenset):
+                    for word in node.words:
+                        self._by_word[word].append(node)
+                else:
+                    self._others.append(node)
+        listed = self._by_word.get(token)
+        if not self._others:
+            return listed or []
+        others = [node for node in self._others if token in node.words and (not node.named or _is_name(token, names))]
+        return listed + others if listed else others
 
 
 class _Piece:
@@ -74,7 +126,7 @@ class _Piece:
 
     def then(self, after: _Piece) -> _Piece:
         for node in self.last:
-            node.follow += after.first
+            node.follow.extend(after.first)
         return _Piece(self.first + after.first if self.empty else self.first, self.last + after.last if after.empty else after.last, self.empty and after.empty)
 
     def either(self, other: _Piece) -> _Piece:
@@ -86,8 +138,7 @@ class Phrases:
 
     def __init__(self, lists: Mapping[str, str] | None = None) -> None:
         self.lists = dict(lists or {})
-        self._by_word: dict[str, list[_Node]] = defaultdict(list)
-        self._by_test: list[_Node] = []
+        self._first = _Nodes()
 
     def add(self, phrase: str, tag: str) -> None:
         """Add a phrase under a tag. Raises ValueError, saying what is wrong, for one that can't be read or could match nothing at all."""
@@ -101,32 +152,25 @@ class Phrases:
             raise ValueError(f"“{phrase}” would match without a word")
         for node in piece.last:
             node.tags.append(tag)
-        for node in piece.first:
-            if isinstance(node.words, frozenset) and not node.named:
-                for word in node.words:
-                    self._by_word[word].append(node)
-            else:
-                self._by_test.append(node)
+        self._first.extend(piece.first)
 
     def at(self, place: int, text: Sequence[str], names: Container[str] = frozenset()) -> Iterator[tuple[str, int]]:
         """Tags of the phrases that begin at a place, each with the place after its end; `names`: the words written with a capital."""
-        token = text[place]
-        nodes: Sequence[_Node] = self._by_word.get(token, ())
-        if self._by_test:
-            nodes = [*nodes, *(node for node in self._by_test if _accepts(node, token, names))]
+        nodes: Collection[_Node] = self._first.taking(text[place], names)
         while nodes:
             place += 1
             for node in nodes:
                 for tag in node.tags:
                     yield tag, place
-            if place == len(text):
-                return
-            token = text[place]
-            following = list({after: None for node in nodes for after in node.follow if _accepts(after, token, names)})
-            while token in PAUSES and not following and place + 1 < len(text):
-                place += 1
+            following: dict[_Node, None] = {}
+            while place < len(text):
                 token = text[place]
-                following = list({after: None for node in nodes for after in node.follow if _accepts(after, token, names)})
+                for node in nodes:
+                    for after in node.follow.taking(token, names):
+                        following[after] = None
+                if following or token not in PAUSES:
+                    break
+                place += 1
             nodes = following
 
     def find(self, text: Sequence[str], names: Container[str] = frozenset()) -> Iterator[tuple[str, int, int]]:
@@ -179,12 +223,17 @@ class Phrases:
         if symbol in ("*", "#", "<name>"):
             return _one(_Node(_Number() if symbol == "#" else _Any(), named=symbol == "<name>"))
         row = _Piece([], [], True)
-        words = tokens(symbol)
+        words = split(symbol)
         if not words:
             raise ValueError(f"“{symbol}” is no word")
         for word in words[:-1]:
             row = row.then(_one(_Node(frozenset([word]))))
-        return row.then(_one(_Node(_Begins(words[-1]) if symbol.endswith("~") else frozenset([words[-1]]))))
+        last: Container[str] = frozenset([words[-1]])
+        if symbol.endswith("~"):
+            last = _Begins(words[-1])
+        elif symbol.startswith("~"):
+            last = _Ends(words[-1])
+        return row.then(_one(_Node(last)))
 
 
 def _one(node: _Node) -> _Piece:
@@ -197,7 +246,7 @@ def _together(rows: Sequence[_Piece]) -> _Piece:
     others = []
     for row in rows:
         node = row.first[0] if len(row.first) == 1 and not row.empty else None
-        if node is not None and row.last == [node] and isinstance(node.words, frozenset) and not node.follow and not node.named:
+        if node is not None and row.last == [node] and isinstance(node.words, frozenset) and not node.follow.all:
             words |= node.words
         else:
             others.append(row)
@@ -209,5 +258,6 @@ def _together(rows: Sequence[_Piece]) -> _Piece:
     return made
 
 
-def _accepts(node: _Node, token: str, names: Container[str]) -> bool:
-    return token in node.words and (not node.named or token in names or token.upper() == token.lower())
+def _is_name(token: str, names: Container[str]) -> bool:
+    """Whether a word is written with a capital, or in a script that has none."""
+    return token in names or (token.isalpha() and token.upper() == token.lower())

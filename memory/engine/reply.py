@@ -24,6 +24,7 @@ _BETWEEN = 2  # sentences that ask nothing may stand between the questions and t
 
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _ITEM = re.compile(r"^[ \t]{0,6}(?:[-*+•‣◦–]|\(?(?:\d{1,3}|[a-zA-Z])[.)、]|[①-⑳]|\d{1,2}\s?[.．、])[ \t]*(?=\S)")
+_QUOTED = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _EMPHASIS = re.compile(r"\*\*|__|`")
 
 
@@ -91,7 +92,7 @@ def offers(answer: str) -> list[str]:
 def _left(answer: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     between = 0
-    for sentence in reversed(sentences(_CODE.sub("\n", answer)[-_READ:])):
+    for sentence in reversed(sentences(_QUOTED.sub("\n", _CODE.sub("\n", answer[-_READ:])))):
         bare = _EMPHASIS.sub("", _ITEM.sub("", sentence)).strip()
         kind = _kind(bare)
         if kind:
@@ -116,7 +117,7 @@ def list_items(answer: str) -> list[str]:
     """The items of the last list in an answer, without their marks: bullets and numbers, else the options of its last “A, B or C?”"""
     items: list[str] = []
     inside = False
-    for line in _CODE.sub("\n", answer)[-_READ:].splitlines():
+    for line in _CODE.sub("\n", answer[-_READ:]).splitlines():
         if mark := _ITEM.match(line):
             if not inside:
                 items = []

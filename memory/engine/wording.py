@@ -1,8 +1,9 @@
 """How a text is worded: what the phrase lists in `languages/*.toml` find in it. One reading serves every cue.
 
 A language's file has `common`, the words by which it is told from others; `[lists]` that phrases call by name; and for each tag a table whose keys say
-where its phrases stand: `opens` the message, `starts` a sentence or clause, `ends` a sentence, `whole` message, `anywhere`; a match that begins inside an
-`unless` counts as none. The tag `skip` are pleasantries and little words that may stand before an opening. How phrases are written: phrases.py.
+where its phrases stand: `opens` the message, `first` with nothing at all before, `starts` a sentence or clause, `ends` a sentence, `whole` message,
+`anywhere`; a match that begins inside an `unless` counts as none. The tag `skip` are pleasantries and little words that may stand before an opening.
+How phrases are written: phrases.py.
 """
 
 # ruff: noqa: SIM905 - lists of words read best as text
@@ -11,23 +12,25 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from memory.engine.phrases import PAUSES, STOPS, Phrases, tokens
+from memory.engine.phrases import PAUSES, STOPS, Phrases, placed, split
 from memory.engine.terms import count_words, fold, is_common
 
 TAGS: Final = frozenset(
-    """skip verb additive topical reporting contrast picking reconsidering choosing first_person third_person question request introducing elliptical
+    """continuation returning fresh pronoun opener answer greeting talk
+    skip verb fragment additive topical reporting contrast picking reconsidering choosing first_person third_person question request introducing elliptical
     asks_yes_no asks_number asks_time asks_place asks_person asks_name asks_choice asks_open or yes no unknown
     tells_number tells_time tells_place tells_person offer begs""".split()
 )
-PLACES: Final = frozenset("opens starts ends whole anywhere unless".split())
-_HEAD, _TAIL = 480, 160  # characters of a long text that are read: where it begins and where it ends; between them it is pasted
+PLACES: Final = frozenset("first opens starts ends whole anywhere unless".split())
+_WHOLE, _HEAD, _TAIL = 480, 320, 160  # characters: a longer text is pasted in between; its writer's words stand where it begins and where it ends
 _CAPITAL = re.compile(r"[^\W\d_a-z]\w*")
+_FEW_HAN = 6  # characters without kana that may be Japanese as well
 _SCRIPTS = {
     "zh": re.compile("[\u3400-\u9fff]"),
     "ja": re.compile("[\u3041-\u30fa]"),
@@ -40,10 +43,11 @@ _SCRIPTS = {
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The phrases of one language, by where they stand: at a start, or anywhere."""
+    """The phrases of one language, by where they stand: at a start, or anywhere; `common` words and those of its `listed` ones tell it from others."""
 
     code: str
     common: frozenset[str]
+    listed: frozenset[str]
     starting: Phrases
     anywhere: Phrases
 
@@ -52,7 +56,9 @@ class Language:
 class Wording:
     """A text's tokens and how many words they make, the languages it may be in, and where each tag was found, as (first token, token after the last)."""
 
+    text: str
     tokens: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
     words: int
     languages: tuple[str, ...]
     found: Mapping[str, tuple[tuple[int, int], ...]]
@@ -60,6 +66,14 @@ class Wording:
     def has(self, *tags: str) -> bool:
         """Whether any of these tags was found."""
         return any(tag in self.found for tag in tags)
+
+    def said(self, tag: str) -> str:
+        """The words, folded, that have a tag: the first and longest of them; empty when there are none."""
+        spans = self.found.get(tag)
+        if not spans:
+            return ""
+        first, after = min(spans, key=lambda span: (span[0], -span[1]))
+        return " ".join(self.text[self.spans[first][0] : self.spans[after - 1][1]].split())
 
 
 def load(folder: Path) -> dict[str, Language]:
@@ -87,10 +101,11 @@ def _language(path: Path) -> Language:
                 raise ValueError(f"{path.name}, {tag}: no such place as {place}")
             for phrase in phrases:
                 try:
-                    (starting if place in ("opens", "starts", "whole") else anywhere).add(phrase, f"{tag} {place}")
+                    (starting if place in ("first", "opens", "starts", "whole") else anywhere).add(phrase, f"{tag} {place}")
                 except ValueError as error:
                     raise ValueError(f"{path.name}, {tag}, {place}: {error}") from error
-    return Language(path.stem, frozenset(fold(data["common"]).split()), starting, anywhere)
+    listed = frozenset(word for entries in joined.values() for word in split(entries) if word.isalpha())
+    return Language(path.stem, frozenset(fold(data["common"]).split()), listed, starting, anywhere)
 
 
 LANGUAGES: Final = load(Path(__file__).parent / "languages")
@@ -98,60 +113,75 @@ LANGUAGES: Final = load(Path(__file__).parent / "languages")
 
 def read(text: str) -> Wording:
     """The wording of a text, as far as its head and its end show it."""
-    return _read(text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}\n{text[-_TAIL:]}")
+    return _read(text if len(text) <= _WHOLE else f"{text[:_HEAD]}\n{text[-_TAIL:]}")
 
 
 @lru_cache(maxsize=1024)
 def _read(text: str) -> Wording:
-    listed = tokens(text)
+    folded = fold(text)
+    pieces = placed(folded)
+    listed = [token for token, _, _ in pieces]
     languages = told(text, listed)
     names = frozenset(fold(word) for word in _CAPITAL.findall(text) if not is_common(word))
     found: dict[str, list[tuple[int, int]]] = {}
     for code in languages:
         _match(LANGUAGES[code], listed, names - LANGUAGES[code].common, found)
-    return Wording(tuple(listed), count_words(text), languages, {tag: tuple(spans) for tag, spans in found.items()})
+    spans = tuple((start, end) for _, start, end in pieces)
+    return Wording(folded, tuple(listed), spans, count_words(text), languages, {tag: tuple(places) for tag, places in found.items()})
 
 
-def told(text: str, listed: Iterable[str]) -> tuple[str, ...]:
-    """The languages a text may be in: by its script, and among those of the Latin one by common words; all of these where there are none."""
+def told(text: str, listed: Sequence[str]) -> tuple[str, ...]:
+    """The languages a text may be in: by its script, and among those of the Latin one by the words they know; all of these where they know none."""
     if not text.isascii():
         scripts = [code for code, script in _SCRIPTS.items() if code in LANGUAGES and script.search(text)]
         if "ja" in scripts and "zh" in scripts:
             scripts.remove("zh")  # kana are only Japanese, Han are both
+        elif scripts == ["zh"] and "ja" in LANGUAGES and len(listed) <= _FEW_HAN:
+            scripts.append("ja")
         if scripts:
             return tuple(scripts)
-    counts = dict.fromkeys((code for code in LANGUAGES if code not in _SCRIPTS), 0)
+    weights = dict.fromkeys((code for code in LANGUAGES if code not in _SCRIPTS), 0)
     for token in set(listed):
-        for code in _COMMON.get(token, ()):
-            counts[code] += 1
-    most = max(counts.values(), default=0)
-    return tuple(code for code, count in counts.items() if count == most)
+        for code, weight in _KNOWN.get(token, ()):
+            weights[code] += weight
+    most = max(weights.values(), default=0)
+    return tuple(code for code, weight in weights.items() if weight == most)
+
+
+_INSIDE, _OPENING, _FIRST = range(3)
+_NEEDED = {"starts": _INSIDE, "opens": _OPENING, "whole": _OPENING, "first": _FIRST}
 
 
 def _match(language: Language, listed: list[str], names: frozenset[str], found: dict[str, list[tuple[int, int]]]) -> None:
     """Add what one language's phrases find, where they may stand."""
-    matches = [(*tag.split(), start, end) for tag, start, end in language.anywhere.find(listed, names)]
-    # Where a sentence or a clause begins, what may stand before it taken off: does the message begin there too?
-    starts = {place + 1: False for place, token in enumerate(listed) if token in STOPS or token in PAUSES} | {0: True}
+    matches: list[tuple[str, str, int, int]] = []
+    for named, start, end in language.anywhere.find(listed, names):
+        tag, where = named.split()
+        matches.append((tag, where, start, end))
+    # Where a sentence or a clause begins, what may stand before it taken off: does the message begin there too, with nothing before?
+    starts = {place + 1: _INSIDE for place, token in enumerate(listed) if token in STOPS or token in PAUSES} | {0: _FIRST}
     for place, token in enumerate(listed):
         if place not in starts:
             continue
-        opening = starts[place]
+        level = starts[place]
         if token in PAUSES or token in STOPS:
-            starts[place + 1] = starts.get(place + 1, False) or opening
+            starts[place + 1] = max(starts.get(place + 1, _INSIDE), level)
             continue
+        skipped = 0
         for named, end in language.starting.at(place, listed, names):
             tag, where = named.split()
             if tag == "skip":
-                starts[end] = starts.get(end, False) or opening
-            elif where == "starts" or (opening and (where == "opens" or _over(language, listed, names, end))):
+                skipped = end  # the longest: what “thank you for that” leaves isn't “for that”
+            elif level >= _NEEDED[where] and (where != "whole" or _over(language, listed, names, end)):
                 matches.append((tag, where, place, end))
+        if skipped:
+            starts[skipped] = max(starts.get(skipped, _INSIDE), min(level, _OPENING))
     barred = [(tag, start, end) for tag, where, start, end in matches if where == "unless"]
     for tag, where, start, end in matches:
         if where == "unless" or (where == "ends" and not (end < len(listed) and listed[end] in STOPS) and not _over(language, listed, names, end)):
             continue
         if not any(tag == other and first <= start < after for other, first, after in barred):
-            found.setdefault(tag, []).append((start, end))
+            found.setdefault(tag, []).append((0, len(listed)) if where == "whole" else (start, end))
 
 
 def _over(language: Language, listed: list[str], names: frozenset[str], place: int) -> bool:
@@ -167,7 +197,8 @@ def _over(language: Language, listed: list[str], names: frozenset[str], place: i
     return True
 
 
-_COMMON: Final[dict[str, list[str]]] = {}
-for _code, _known in LANGUAGES.items():
-    for _word in _known.common:
-        _COMMON.setdefault(_word, []).append(_code)
+# Words that tell a language from others: its common ones by two, those of its lists by one.
+_KNOWN: Final[dict[str, list[tuple[str, int]]]] = {}
+for _code, _language_of in LANGUAGES.items():
+    for _word in _language_of.common | _language_of.listed:
+        _KNOWN.setdefault(_word, []).append((_code, 2 if _word in _language_of.common else 1))

@@ -2,14 +2,17 @@
 
 from dataclasses import fields
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.engine.cues import Cues, detect
+from memory.engine.wording import LANGUAGES
 
 NOON = datetime(2026, 11, 12, 12, 0, tzinfo=UTC)  # a Thursday
+TURNS = Path(__file__).parent / "turns"  # a file a language: “cue cue | turn”
 WORDING = {field.name for field in fields(Cues)} - set("continuation temporal returning fresh pronoun opener answer greeting".split())  # noqa: SIM905
 
 
@@ -121,6 +124,17 @@ def test_a_turn_in_english_has_the_cue_of_its_wording(cue: str, texts: list[str]
 )
 def test_a_turn_worded_otherwise_has_not(cue: str, texts: list[str]) -> None:
     assert [text for text in texts if cue in worded(text)] == []
+
+
+@pytest.mark.parametrize("language", [path.stem for path in sorted(TURNS.glob("*.txt"))])
+def test_turns_of_a_language_have_exactly_the_cues_that_a_reader_gave_them(language: str) -> None:
+    lines = [line.split(" | ", 1) for line in (TURNS / f"{language}.txt").read_text(encoding="utf-8").splitlines()]
+    assert len(lines) >= (40 if language in ("en", "de", "es", "fr", "zh") else 15)
+    assert [(text, sorted(worded(text) ^ set(cues.split()))) for cues, text in lines if worded(text) != set(cues.split())] == []
+
+
+def test_every_language_that_has_phrases_has_turns() -> None:
+    assert {path.stem for path in TURNS.glob("*.txt")} == set(LANGUAGES)
 
 
 @given(st.text(max_size=200))

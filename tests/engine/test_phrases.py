@@ -23,6 +23,7 @@ def found(phrase: str, text: str, names: frozenset[str] = frozenset(), **lists: 
         ("not … , the", "not the red, the blue", "not the red , the"),
         ("number #", "number 12", "number 12"),
         ("cheap~ one", "a cheaper one", "cheaper one"),
+        ("the ~est one", "the cheapest one", "the cheapest one"),
         ("{!self} called", "Anna called", "anna called"),
         ("my {person} said", "my mother in law said", "my mother in law said"),
         ("changed my mind", "changed, my mind", "changed , my mind"),
