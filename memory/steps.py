@@ -248,12 +248,14 @@ def gather(
     by_state = channels.by_state(hits)
     active = _active(forest, as_of)
     states = channels.states(forest.pk, query, {*by_state, *([active] if active else [])})
+    recalled = [Recalled(state, by_state.get(identity, {}), similarity) for identity, (state, similarity) in sorted(states.items())]
+    scores = recall.fused(hits, recalled)
     last = lanes.latest(forest.pk, as_of)
-    brought = [state for state, _ in states.values()]
-    wanted = {*branches, *last.branches, *(state.branch for state in brought)}
+    wanted = [*branches, *([states[active][0].branch] if active in states else [])]
+    ranked = recall.ranked_branches(wanted, last.branches, scores, {identity: state.branch for identity, (state, _) in states.items()})
     found = Recall(
-        recalled=[Recalled(state, by_state.get(identity, {}), similarity) for identity, (state, similarity) in sorted(states.items())],
-        lanes=lanes.lanes(forest.pk, asked, spoken, chosen, wanted, brought, as_of),
+        recalled=recalled,
+        lanes=lanes.lanes(forest.pk, asked, spoken, chosen, ranked, [one.interaction for one in recalled], as_of),
         active=states[active][0] if active in states else None,
         anchors=anchors,
         document_frequency=known.terms,
@@ -261,7 +263,7 @@ def gather(
         average_length=known.average_length,
         telling=last.telling,
     )
-    return found, recall.fused(hits, found.recalled)
+    return found, scores
 
 
 def _active(forest: Forest, as_of: int | None) -> int | None:

@@ -63,6 +63,11 @@ class Spoken:
         return [self.whole, *self.sentences, *self.descriptions]
 
 
+def is_offered(number: int) -> bool:
+    """Whether a piece of this number waits for the user: an open question or a list item."""
+    return QUESTIONS <= number < INTRODUCED
+
+
 def spoken(said: str) -> Spoken:
     """An input cut for looking it up."""
     return Spoken(said, tuple(_cut(_sentences(said)[:SPOKEN_LIMIT])), tuple(_cut(describe.descriptions(said))))

@@ -24,8 +24,10 @@ ENTITY_LIMIT: Final = 20  # best states by named entities
 ANCHOR_STATES: Final = 12  # latest states of each anchored topic
 ANCHOR_LIMIT: Final = 3  # anchors followed
 RECENT_BRANCHES: Final = 12  # branches used last: an elliptical turn resumes one of these without a word in common
-LATEST_STATES: Final = 12  # last states of a branch whose open questions and lists are looked at
-CENTRE_STATES: Final = 64  # latest turns of a branch that its centre is the mean of
+LANE_LIMIT: Final = 24  # branches ranked: the active one, those used last, then the best recalled
+RECENT_STATES: Final = 4  # last states of a branch that are looked at whole, beside its root and what was recalled of its tree
+LATEST_STATES: Final = 12  # … of which the open questions and lists are looked at
+CENTRE_STATES: Final = 16  # latest turns of a branch that its centre is the mean of
 TELLING_TURNS: Final = 48  # latest turns from which is read whether a person tells or asks
 TERM_LIMIT: Final = 12  # query terms looked up
 SCAN_LIMIT: Final = 4_000  # postings read for one query, about
@@ -135,6 +137,16 @@ def fused(channels: Mapping[Channel, Mapping[int, Hit]], recalled: Sequence[Reca
     return {
         state: alone[state] + COMPANY * beside[state] + COMPANY * (branch[known[state].interaction.branch] if state in known else lowest) for state in states
     }
+
+
+def ranked_branches(wanted: Iterable[int], latest: Sequence[int], scores: Mapping[int, float], branch_of: Mapping[int, int]) -> list[int]:
+    """The branches that are ranked, at most LANE_LIMIT beside those `wanted` in any case: the ones used last, then those of the best scored states."""
+    chosen = dict.fromkeys(wanted)
+    best = (branch_of[state] for state in sorted(scores, key=lambda state: -scores[state]) if state in branch_of)
+    for branch in (*latest, *best):
+        if branch not in chosen and len(chosen) < LANE_LIMIT:
+            chosen[branch] = None
+    return list(chosen)
 
 
 def _standard(values: Sequence[float], spread: float) -> NDArray[np.float64]:

@@ -130,13 +130,17 @@ class MemoryForest:
         if self.active is not None:
             by_state.setdefault(self.active, {})
         latest = dict.fromkeys(state.branch for state in reversed(self.states))  # used last first
-        branches = {self.states[state - 1].branch for state in by_state} | set(list(latest)[: recall.RECENT_BRANCHES])
+        recalled = [Recalled(self.states[state - 1], channels, similarities[state]) for state, channels in sorted(by_state.items())]
+        scores = recall.fused(hits, recalled)
+        wanted = [self.states[self.active - 1].branch] if self.active is not None else []
+        branch_of = {found.interaction.id: found.interaction.branch for found in recalled}
+        branches = recall.ranked_branches(wanted, list(latest)[: recall.RECENT_BRANCHES], scores, branch_of)
         spoken = pieces.spoken(asked.text)
         vectors = self.embed(spoken.texts)
         sentences, descriptions = vectors[: 1 + len(spoken.sentences)], vectors[1 + len(spoken.sentences) :]
         tells = self._tells[-recall.TELLING_TURNS :]
         brought = Recall(
-            recalled=[Recalled(self.states[state - 1], channels, similarities[state]) for state, channels in sorted(by_state.items())],
+            recalled=recalled,
             lanes={branch: self._lane(branch, asked, sentences, descriptions, set(by_state)) for branch in sorted(branches)},
             active=self.states[self.active - 1] if self.active is not None else None,
             anchors=anchors,
@@ -145,16 +149,17 @@ class MemoryForest:
             average_length=average,
             telling=(1 + sum(tells)) / (2 + len(tells)),
         )
-        return brought, recall.fused(hits, brought.recalled)
+        return brought, scores
 
     def _lane(self, branch: int, asked: Query, sentences: Vector, descriptions: Vector, recalled: set[int]) -> Lane:
         """What ranking looks at of a branch, as `store/lanes.py` brings it from the database."""
         own = [state for state in self.states if state.branch == branch]
         latest, tip, root = own[-recall.LATEST_STATES :], own[-1], own[-1].root
         tree = [state for state in self.states if state.root == root]
-        looked = {state.id for state in latest} | {state.id for state in tree if state.id in recalled} | {root}
+        looked = {state.id for state in latest[-recall.RECENT_STATES :]} | {state.id for state in tree if state.id in recalled} | {root}
         centre = np.mean([self._vectors[state.id - 1] for state in own[-recall.CENTRE_STATES :]], axis=0)
         kept = {state: self._pieces[state - 1] for state in looked}
+        asked_of = {state.id: {n: own for n, own in self._pieces[state.id - 1].items() if state.id in looked or pieces.is_offered(n)} for state in latest}
         vector, said = sentences[0], set(asked.terms)
         near = {"tip": self._vectors[tip.id - 1], "centre": centre / (np.linalg.norm(centre) or 1.0)}
         near["best"] = max((self._vectors[state - 1] for state in looked), key=lambda own: float(own @ vector))
@@ -171,18 +176,18 @@ class MemoryForest:
             described=max((float((descriptions @ piece).max()) for own in kept.values() for piece in own.values()), default=None)
             if len(descriptions)
             else None,
-            pieces={(state.id, number): float((every @ piece).max()) for state in latest for number, piece in kept[state.id].items()},
+            pieces={(state.id, number): float((every @ piece).max()) for state in latest for number, piece in asked_of[state.id].items()},
             questions={
                 (state.id, number): question
                 for state in latest
                 for number, question in pieces.open_questions(state.assistant).items()
-                if number in kept[state.id]
+                if number in asked_of[state.id]
             },
             answered={
-                (state.id, number): float(piece @ kept[after.id][pieces.SAID])
+                (state.id, number): float(piece @ self._pieces[after.id - 1][pieces.SAID])
                 for state, after in pairwise(latest)
-                for number, piece in kept[state.id].items()
-                if pieces.QUESTIONS <= number < pieces.ITEMS and pieces.SAID in kept[after.id]
+                for number, piece in asked_of[state.id].items()
+                if pieces.QUESTIONS <= number < pieces.ITEMS and pieces.SAID in self._pieces[after.id - 1]
             },
             terms=frozenset(said.intersection(terms.terms(tip.topic)) | said.intersection(set().union(*(self._counts[state.id - 1] for state in tree)))),
             tip_terms=frozenset(said & self._counts[tip.id - 1].keys()),

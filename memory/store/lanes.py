@@ -10,7 +10,7 @@ from itertools import pairwise
 from memory.engine import pieces
 from memory.engine.forest import Interaction, Lane
 from memory.engine.query import Query
-from memory.engine.recall import CENTRE_STATES, LATEST_STATES, RECENT_BRANCHES, TELLING_TURNS
+from memory.engine.recall import CENTRE_STATES, LATEST_STATES, RECENT_BRANCHES, RECENT_STATES, TELLING_TURNS
 from memory.engine.terms import terms
 from memory.models import PostingKind, StateVector
 from memory.store import read
@@ -88,12 +88,13 @@ def lanes(
     looked: dict[int, set[int]] = defaultdict(set)  # by root
     for states in latest.values():
         root = tips[states[-1]].root
-        looked[root] |= {root, *states}
+        looked[root] |= {root, *states[-RECENT_STATES:]}
     for state in recalled:
         if state.root in looked:
             looked[state.root].add(state.id)
     found = _Found()
-    _bring_cosines(found, spoken, sorted(set().union(*looked.values())))
+    whole = set().union(*looked.values())
+    _bring_cosines(found, spoken, sorted(whole), sorted({state for states in latest.values() for state in states} - whole))
     _bring_centres(found, forest, spoken.whole, latest, as_of)
     _bring_questions(found, forest, latest.values())
     _bring_words(found, forest, query, rare, looked, as_of)
@@ -152,7 +153,7 @@ def _latest(forest: int, branches: Iterable[int], as_of: int | None) -> dict[int
 # Vectors have length 1, so that the inner product is the cosine, and costs a third of it.
 
 
-def _bring_cosines(found: _Found, spoken: Spoken, states: list[int]) -> None:
+def _bring_cosines(found: _Found, spoken: Spoken, states: list[int], further: list[int]) -> None:
     found.turns.update(
         read.select("SELECT state_id, -(vector <#> %s::halfvec) FROM memory_statevector WHERE state_id = ANY(%s) AND kind = %s", [spoken.whole, states, TURN])
     )
@@ -161,9 +162,9 @@ def _bring_cosines(found: _Found, spoken: Spoken, states: list[int]) -> None:
     for state, number, *cosines in read.select(
         f"""
         SELECT state_id, number, -(vector <#> %s::halfvec), greatest({sentences}), greatest({descriptions})
-        FROM memory_piecevector WHERE state_id = ANY(%s)
+        FROM memory_piecevector WHERE state_id = ANY(%s) OR state_id = ANY(%s) AND number BETWEEN %s AND %s
         """,
-        [spoken.whole, spoken.whole, *spoken.sentences, *spoken.descriptions, states],
+        [spoken.whole, spoken.whole, *spoken.sentences, *spoken.descriptions, states, further, pieces.QUESTIONS, pieces.INTRODUCED - 1],
     ):
         found.pieces[state][number] = _Piece(*cosines)
 

@@ -1,6 +1,7 @@
 """Hybrid recall in SQL (paper §3.2): pgvector by exact scan, BM25 and entities by postings, topic anchors.
 
-Exact scans on purpose: from some thousand rows of a forest the planner would take an HNSW index by itself and lose a third of the neighbours.
+Vectors have length 1, so that the inner product is their cosine, at a third of its cost. Exact scans on purpose: from some thousand rows of a forest the
+planner would take an HNSW index by itself and lose a third of the neighbours.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def semantic(forest: int, query: str, limit: int, as_of: int | None = None) -> l
     return read.select(
         """
         SELECT state_id, max(similarity) AS best FROM (
-            SELECT v.state_id, 1 - (v.vector <=> %s::halfvec) AS similarity
+            SELECT v.state_id, -(v.vector <#> %s::halfvec) AS similarity
             FROM memory_statevector v
             WHERE v.forest_id = %s AND v.kind = ANY(%s)
               AND (%s::bigint IS NULL OR v.state_id IN (SELECT id FROM memory_interactionstate WHERE forest_id = %s AND position <= %s))
@@ -80,7 +81,7 @@ def states(forest: int, query: str, ids: Iterable[int]) -> dict[int, tuple[Inter
     rows = read.select(
         f"""
         SELECT {read.COLUMNS}, (
-            SELECT max(1 - (v.vector <=> %s::halfvec)) FROM memory_statevector v WHERE v.state_id = s.id AND v.kind = ANY(%s)
+            SELECT max(-(v.vector <#> %s::halfvec)) FROM memory_statevector v WHERE v.state_id = s.id AND v.kind = ANY(%s)
         ) FROM {read.FROM} WHERE s.forest_id = %s AND s.id = ANY(%s)
         """,
         [query, list(STATE_KINDS), forest, list(ids)],
@@ -119,7 +120,7 @@ def topics(forest: int, stems: Sequence[str], query: str, limit: int, as_of: int
     rows = read.select(
         """
         WITH planted AS (SELECT id FROM memory_interactionstate WHERE forest_id = %s AND parent_id IS NULL AND position <= %s), near AS (
-            SELECT state_id, 1 - (vector <=> %s::halfvec) AS similarity FROM memory_statevector
+            SELECT state_id, -(vector <#> %s::halfvec) AS similarity FROM memory_statevector
             WHERE forest_id = %s AND kind = 'topic' AND (%s::bigint IS NULL OR state_id IN (SELECT id FROM planted)) ORDER BY similarity DESC LIMIT %s
         )
         SELECT t.root_id, t.key, t.variants, near.similarity FROM memory_topic t LEFT JOIN near ON near.state_id = t.root_id
