@@ -113,7 +113,7 @@ def _row(model: Any, row: Any, names: Names) -> Any:
     if "blocks" in told:
         told["blocks"] = [{**block, "items": [_item(item, names) for item in block["items"]]} for block in row.blocks]
     if model is PieceVector:
-        return (told["state_id"], row.number), np.array(row.vector.to_list(), dtype=np.float32)
+        return (told["state_id"], row.number), np.array(row.vector.to_list() if hasattr(row.vector, "to_list") else row.vector, dtype=np.float32)
     if model is StateVector:
         item = names[row.kind, row.item] if row.kind in EVIDENCE_MODELS else row.item
         return (told["state_id"], row.kind, item), np.array(row.vector.to_list() if hasattr(row.vector, "to_list") else row.vector, dtype=np.float32)
