@@ -121,7 +121,7 @@ def _read(text: str) -> Wording:
     folded = fold(text)
     pieces = placed(folded)
     listed = [token for token, _, _ in pieces]
-    languages = told(text, listed)
+    languages = told(folded, listed)
     names = frozenset(fold(word) for word in _CAPITAL.findall(text) if not is_common(word))
     found: dict[str, list[tuple[int, int]]] = {}
     for code in languages:
@@ -130,10 +130,10 @@ def _read(text: str) -> Wording:
     return Wording(folded, tuple(listed), spans, count_words(text), languages, {tag: tuple(places) for tag, places in found.items()})
 
 
-def told(text: str, listed: Sequence[str]) -> tuple[str, ...]:
-    """The languages a text may be in: by its script, and among those of the Latin one by the words they know; all of these where they know none."""
-    if not text.isascii():
-        scripts = [code for code, script in _SCRIPTS.items() if code in LANGUAGES and script.search(text)]
+def told(folded: str, listed: Sequence[str]) -> tuple[str, ...]:
+    """The languages a folded text may be in: by its script, and among those of the Latin one by the words they know; all of these where they know none."""
+    if not folded.isascii():
+        scripts = [code for code, script in _SCRIPTS.items() if code in LANGUAGES and script.search(folded)]
         if "ja" in scripts and "zh" in scripts:
             scripts.remove("zh")  # kana are only Japanese, Han are both
         elif scripts == ["zh"] and "ja" in LANGUAGES and len(listed) <= _FEW_HAN:
@@ -197,8 +197,8 @@ def _over(language: Language, listed: list[str], names: frozenset[str], place: i
     return True
 
 
-# Words that tell a language from others: its common ones by two, those of its lists by one.
+# Words that tell a language of the Latin script from others: its common ones by two, those of its lists by one.
 _KNOWN: Final[dict[str, list[tuple[str, int]]]] = {}
 for _code, _language_of in LANGUAGES.items():
-    for _word in _language_of.common | _language_of.listed:
+    for _word in _language_of.common | _language_of.listed if _code not in _SCRIPTS else ():
         _KNOWN.setdefault(_word, []).append((_code, 2 if _word in _language_of.common else 1))
