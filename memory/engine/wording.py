@@ -31,6 +31,7 @@ PLACES: Final = frozenset("first opens starts ends whole anywhere unless".split(
 _WHOLE, _HEAD, _TAIL = 480, 320, 160  # characters: a longer text is pasted in between; its writer's words stand where it begins and where it ends
 _CAPITAL = re.compile(r"[^\W\d_a-z]\w*")
 _FEW_HAN = 6  # characters without kana that may be Japanese as well
+_SENTENCE = 5  # weight of known words from which Latin letters beside another script are a sentence
 _SCRIPTS = {
     "zh": re.compile("[\u3400-\u9fff]"),
     "ja": re.compile("[\u3041-\u30fa]"),
@@ -132,20 +133,21 @@ def _read(text: str) -> Wording:
 
 def told(folded: str, listed: Sequence[str]) -> tuple[str, ...]:
     """The languages a folded text may be in: by its script, and among those of the Latin one by the words they know; all of these where they know none."""
+    scripts: list[str] = []
     if not folded.isascii():
         scripts = [code for code, script in _SCRIPTS.items() if code in LANGUAGES and script.search(folded)]
         if "ja" in scripts and "zh" in scripts:
             scripts.remove("zh")  # kana are only Japanese, Han are both
         elif scripts == ["zh"] and "ja" in LANGUAGES and len(listed) <= _FEW_HAN:
             scripts.append("ja")
-        if scripts:
-            return tuple(scripts)
     weights = dict.fromkeys((code for code in LANGUAGES if code not in _SCRIPTS), 0)
     for token in set(listed):
         for code, weight in _KNOWN.get(token, ()):
             weights[code] += weight
     most = max(weights.values(), default=0)
-    return tuple(code for code, weight in weights.items() if weight == most)
+    if scripts and most < _SENTENCE:  # a name in Latin letters; “What does 你好 mean?” is English around a word
+        return tuple(scripts)
+    return tuple(scripts) + tuple(code for code, weight in weights.items() if weight == most)
 
 
 _INSIDE, _OPENING, _FIRST = range(3)
