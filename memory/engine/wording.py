@@ -25,7 +25,7 @@ TAGS: Final = frozenset(
     """continuation returning fresh pronoun opener answer greeting talk
     skip verb fragment additive topical reporting contrast picking reconsidering choosing first_person third_person question request introducing elliptical
     asks_yes_no asks_number asks_time asks_place asks_person asks_name asks_choice asks_open or yes no unknown
-    tells_number tells_time tells_place tells_person offer begs""".split()
+    tells_number tells_time tells_place tells_person offer begs describing introduced""".split()
 )
 PLACES: Final = frozenset("first opens starts ends whole anywhere unless".split())
 _WHOLE, _HEAD, _TAIL = 480, 320, 160  # characters: a longer text is pasted in between; its writer's words stand where it begins and where it ends
@@ -112,9 +112,9 @@ def _language(path: Path) -> Language:
 LANGUAGES: Final = load(Path(__file__).parent / "languages")
 
 
-def read(text: str) -> Wording:
-    """The wording of a text, as far as its head and its end show it."""
-    return _read(text if len(text) <= _WHOLE else f"{text[:_HEAD]}\n{text[-_TAIL:]}")
+def read(text: str, whole: int = _WHOLE) -> Wording:
+    """The wording of a text; of one longer than `whole` characters as far as its head and its end show it."""
+    return _read(text if len(text) <= whole else f"{text[:_HEAD]}\n{text[-_TAIL:]}")
 
 
 @lru_cache(maxsize=1024)

@@ -1,0 +1,47 @@
+"""Descriptions of somebody or something in place of a name: “the one with the grey bird”, “the woman who cuts my fringe”, “my mother's other child”.
+
+Of a long question such a phrase alone says which matter is meant; so it is compared by itself, with what was told of people and things and how they were
+introduced (“my hairdresser Lucia”). Phrases are data, by language: wording.py.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from memory.engine import wording
+from memory.engine.phrases import PAUSES
+from memory.engine.wording import Wording
+
+DESCRIPTION_LIMIT: Final = 2
+INTRODUCTION_LIMIT: Final = 3
+_OPENING = 3  # tokens that a pause may stand in: “der Frau, die mir die Haare schneidet”
+_DESCRIBED_IN, _INTRODUCED_IN = 1_000, 2_000  # characters that are looked at
+
+
+def descriptions(text: str) -> list[str]:
+    """The descriptions in a text, as written, at most DESCRIPTION_LIMIT, the longest first."""
+    return sorted(_said(text[:_DESCRIBED_IN], "describing"), key=lambda phrase: -len(phrase))[:DESCRIPTION_LIMIT]
+
+
+def introductions(text: str) -> list[str]:
+    """How a text introduces people and things by name, as written, at most INTRODUCTION_LIMIT, in order."""
+    return _said(text[:_INTRODUCED_IN], "introduced")[:INTRODUCTION_LIMIT]
+
+
+def _said(text: str, tag: str) -> list[str]:
+    """The phrases of a tag, each as long as it goes without a pause; one inside another counts once."""
+    worded = wording.read(text, whole=len(text))
+    found: list[str] = []
+    until = 0
+    for first, after in sorted(worded.found.get(tag, ()), key=lambda span: (span[0], -span[1])):
+        end = next((place for place in range(first + _OPENING, after) if worded.tokens[place] in PAUSES), after)
+        if first >= until and end > first + 1:
+            found.append(_as_written(text, worded, first, end))
+            until = end
+    return list(dict.fromkeys(found))
+
+
+def _as_written(text: str, worded: Wording, first: int, after: int) -> str:
+    """Tokens as the text has them; folded where folding changed how long it is."""
+    source = text if len(text) == len(worded.text) else worded.text
+    return " ".join(source[worded.spans[first][0] : worded.spans[after - 1][1]].split())
