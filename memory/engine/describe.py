@@ -1,37 +1,47 @@
 """Descriptions of somebody or something in place of a name: “the one with the grey bird”, “the woman who cuts my fringe”, “my mother's other child”.
 
 Of a long question such a phrase alone says which matter is meant; so it is compared by itself, with what was told of people and things and how they were
-introduced (“my hairdresser Lucia”).
+introduced (“my hairdresser Lucia”). Phrases are data, by language: wording.py.
 """
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from memory.engine import wording
+from memory.engine.phrases import PAUSES
+from memory.engine.wording import Wording
 
 DESCRIPTION_LIMIT: Final = 2
 INTRODUCTION_LIMIT: Final = 3
-_END = r"(?=[,.;:?!…–—\n]|$)"
-_WHOM = (
-    r"(?:the|that|this|those|these|a|an|our|my|his|her|their)?\s*(?:one|ones|man|woman|person|people|lady|gentleman|guy|fellow|chap|lad|boy|girl|child|kid|friend"
-    r"|place|house|flat|shop|thing|matter|project|trip|case|him|her|she|he|them|those|they)"
-)
-_LINK = r"(?:who|whom|whose|that|which|where|with|without|in|on|of|at|from|for|behind|beside|under|over|near|next to|above|below|run|made|called|owned|married)"
-_DESCRIBED = re.compile(rf"\b({_WHOM} {_LINK}\b[^,.;:?!…–—\n]{{3,80}}?){_END}", re.IGNORECASE)
-_SAYS = r"(?:has|have|had|is|was|says|said|wants|rang|phoned|called|wrote|keeps|left|sent|just|then|on|agrees|in)"
-_KIN = re.compile(
-    r"\b((?:my|our|his|her|their|mum|mom|dad)(?:'s|’s)? (?:\w+ ){0,2}?\w+(?:'s|’s) (?:\w+ ){0,2}?(?:\w+))" rf"(?= {_SAYS}\b|[,.;:?!…]|$)",
-    re.IGNORECASE,
-)
-_INTRODUCED = re.compile(r"\b((?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[Aa]n?)(?: [a-z][\w-]*){1,3} [A-Z]\w+)")
+_OPENING = 3  # tokens that a pause may stand in: “der Frau, die mir die Haare schneidet”
+_DESCRIBED_IN, _INTRODUCED_IN = 1_000, 2_000  # characters that are looked at
 
 
 def descriptions(text: str) -> list[str]:
     """The descriptions in a text, as written, at most DESCRIPTION_LIMIT, the longest first."""
-    found = [match[1].strip() for pattern in (_DESCRIBED, _KIN) for match in pattern.finditer(text[:1_000])]
-    return sorted(dict.fromkeys(found), key=lambda phrase: -len(phrase))[:DESCRIPTION_LIMIT]
+    return sorted(_said(text[:_DESCRIBED_IN], "describing"), key=lambda phrase: -len(phrase))[:DESCRIPTION_LIMIT]
 
 
 def introductions(text: str) -> list[str]:
-    """How a text introduces people and things by name, as written, at most INTRODUCTION_LIMIT."""
-    return list(dict.fromkeys(match[1] for match in _INTRODUCED.finditer(text[:2_000])))[:INTRODUCTION_LIMIT]
+    """How a text introduces people and things by name, as written, at most INTRODUCTION_LIMIT, in order."""
+    return _said(text[:_INTRODUCED_IN], "introduced")[:INTRODUCTION_LIMIT]
+
+
+def _said(text: str, tag: str) -> list[str]:
+    """The phrases of a tag, each as long as it goes without a pause; one inside another counts once."""
+    worded = wording.read(text, whole=len(text))
+    found: list[str] = []
+    until = 0
+    for first, after in sorted(worded.found.get(tag, ()), key=lambda span: (span[0], -span[1])):
+        end = next((place for place in range(first + _OPENING, after) if worded.tokens[place] in PAUSES), after)
+        if first >= until and end > first + 1:
+            found.append(_as_written(text, worded, first, end))
+            until = end
+    return list(dict.fromkeys(found))
+
+
+def _as_written(text: str, worded: Wording, first: int, after: int) -> str:
+    """Tokens as the text has them; folded where folding changed how long it is."""
+    source = text if len(text) == len(worded.text) else worded.text
+    return " ".join(source[worded.spans[first][0] : worded.spans[after - 1][1]].split())

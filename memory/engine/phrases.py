@@ -112,7 +112,7 @@ class _Nodes:
         listed = self._by_word.get(token)
         if not self._others:
             return listed or []
-        others = [node for node in self._others if token in node.words and (not node.named or _is_name(token, names))]
+        others = [node for node in self._others if (not node.named or _is_name(token, names)) and token in node.words]
         return listed + others if listed else others
 
 
@@ -166,8 +166,9 @@ class Phrases:
             while place < len(text):
                 token = text[place]
                 for node in nodes:
-                    for after in node.follow.taking(token, names):
-                        following[after] = None
+                    if node.follow.all:
+                        for after in node.follow.taking(token, names):
+                            following[after] = None
                 if following or token not in PAUSES:
                     break
                 place += 1
@@ -260,4 +261,4 @@ def _together(rows: Sequence[_Piece]) -> _Piece:
 
 def _is_name(token: str, names: Container[str]) -> bool:
     """Whether a word is written with a capital, or in a script that has none."""
-    return token in names or (token.isalpha() and token.upper() == token.lower())
+    return token in names or (not token.isascii() and token.isalpha() and token.upper() == token.lower())

@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Iterable
 from decimal import Decimal
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 import snowballstemmer
@@ -250,19 +251,23 @@ _CURRENCY = {"€": "eur", "$": "usd", "£": "gbp", "¥": "jpy"}
 def entity_spans(text: str) -> list[str]:
     """Names and exact values as written, distinct, in order: capitalized spans, quotations, amounts with a unit, product-like words, handles.
 
-    A single capitalized word that opens a sentence counts unless it is a common word; “I” never does."""
+    A single capitalized word that opens a sentence counts unless it is an ordinary one; “I” never does."""
     found: list[tuple[int, str]] = []
     for match in _SPAN.finditer(text):
         span, start = match.group(), match.start()
         pieces = span.split(" ")
-        if _SENTENCE_START.search(text, max(0, start - 6), start):
+        opens = bool(_SENTENCE_START.search(text, max(0, start - 6), start))
+        if opens:
             common = is_common(pieces[0])
             while pieces and (common or fold(pieces[0]) in STOPWORDS):  # “In New York”: the first word alone is in doubt
                 start += len(pieces.pop(0)) + 1
                 common = False
         while pieces and is_common(pieces[-1]):
             pieces.pop()
-        if pieces and len(pieces) <= MAX_ENTITY_WORDS and not (len(pieces) == 1 and (len(pieces[0]) < 2 or is_common(pieces[0]))):
+        alone = len(pieces) == 1
+        if alone and opens and start == match.start() and _is_ordinary(pieces[0]):
+            continue
+        if pieces and len(pieces) <= MAX_ENTITY_WORDS and not (alone and (len(pieces[0]) < 2 or is_common(pieces[0]))):
             found.append((start, " ".join(pieces)))
     for match in _QUOTED.finditer(text):
         quoted = one_line(next(group for group in match.groups() if group is not None))
@@ -306,8 +311,22 @@ def is_common(word: str) -> bool:
     return folded in STOPWORDS or folded in COMMON or folded in _OPENERS
 
 
+# Words that are mostly written small, in many languages (made by memory/llm/build_ordinary.py): with a capital they open a sentence.
+_ORDINARY = frozenset(fold((Path(__file__).parent / "ordinary.txt").read_text(encoding="utf-8")).split())
+
+
+def _is_ordinary(word: str) -> bool:
+    """Whether a word is mostly written small; rarer participles (“Fermenting”) are told by their ending."""
+    folded = fold(word).removesuffix("'s").split("'")[0]
+    return folded in _ORDINARY or (folded.endswith("ing") and len(folded) >= _PARTICIPLE)
+
+
+_PARTICIPLE = 9  # letters: shorter ones may be names (“Sterling”), and the frequent ones are listed
+
+
 _OPENERS = frozenset(
-    """however therefore finally also additionally overall remember note here hope according based during while since because although despite after before
+    """besides
+    however therefore finally also additionally overall remember note here hope according based during while since because although despite after before
     once unless until whether instead meanwhile today tomorrow yesterday currently generally usually sometimes often always never perhaps actually basically
     consider ensure check add set start begin follow include includes choose avoid reduce increase improve learn read run open click enter select remove wait
     compare summarize translate rewrite generate continue imagine assume act pretend discuss define calculate design develop build plan think speak call

@@ -25,12 +25,13 @@ TAGS: Final = frozenset(
     """continuation returning fresh pronoun opener answer greeting talk
     skip verb fragment additive topical reporting contrast picking reconsidering choosing first_person third_person question request introducing elliptical
     asks_yes_no asks_number asks_time asks_place asks_person asks_name asks_choice asks_open or yes no unknown
-    tells_number tells_time tells_place tells_person offer begs""".split()
+    tells_number tells_time tells_place tells_person offer begs describing introduced""".split()
 )
 PLACES: Final = frozenset("first opens starts ends whole anywhere unless".split())
 _WHOLE, _HEAD, _TAIL = 480, 320, 160  # characters: a longer text is pasted in between; its writer's words stand where it begins and where it ends
 _CAPITAL = re.compile(r"[^\W\d_a-z]\w*")
 _FEW_HAN = 6  # characters without kana that may be Japanese as well
+_SENTENCE = 5  # weight of known words from which Latin letters beside another script are a sentence
 _SCRIPTS = {
     "zh": re.compile("[\u3400-\u9fff]"),
     "ja": re.compile("[\u3041-\u30fa]"),
@@ -111,9 +112,9 @@ def _language(path: Path) -> Language:
 LANGUAGES: Final = load(Path(__file__).parent / "languages")
 
 
-def read(text: str) -> Wording:
-    """The wording of a text, as far as its head and its end show it."""
-    return _read(text if len(text) <= _WHOLE else f"{text[:_HEAD]}\n{text[-_TAIL:]}")
+def read(text: str, whole: int = _WHOLE) -> Wording:
+    """The wording of a text; of one longer than `whole` characters as far as its head and its end show it."""
+    return _read(text if len(text) <= whole else f"{text[:_HEAD]}\n{text[-_TAIL:]}")
 
 
 @lru_cache(maxsize=1024)
@@ -121,7 +122,7 @@ def _read(text: str) -> Wording:
     folded = fold(text)
     pieces = placed(folded)
     listed = [token for token, _, _ in pieces]
-    languages = told(text, listed)
+    languages = told(folded, listed)
     names = frozenset(fold(word) for word in _CAPITAL.findall(text) if not is_common(word))
     found: dict[str, list[tuple[int, int]]] = {}
     for code in languages:
@@ -130,22 +131,23 @@ def _read(text: str) -> Wording:
     return Wording(folded, tuple(listed), spans, count_words(text), languages, {tag: tuple(places) for tag, places in found.items()})
 
 
-def told(text: str, listed: Sequence[str]) -> tuple[str, ...]:
-    """The languages a text may be in: by its script, and among those of the Latin one by the words they know; all of these where they know none."""
-    if not text.isascii():
-        scripts = [code for code, script in _SCRIPTS.items() if code in LANGUAGES and script.search(text)]
+def told(folded: str, listed: Sequence[str]) -> tuple[str, ...]:
+    """The languages a folded text may be in: by its script, and among those of the Latin one by the words they know; all of these where they know none."""
+    scripts: list[str] = []
+    if not folded.isascii():
+        scripts = [code for code, script in _SCRIPTS.items() if code in LANGUAGES and script.search(folded)]
         if "ja" in scripts and "zh" in scripts:
             scripts.remove("zh")  # kana are only Japanese, Han are both
         elif scripts == ["zh"] and "ja" in LANGUAGES and len(listed) <= _FEW_HAN:
             scripts.append("ja")
-        if scripts:
-            return tuple(scripts)
     weights = dict.fromkeys((code for code in LANGUAGES if code not in _SCRIPTS), 0)
     for token in set(listed):
         for code, weight in _KNOWN.get(token, ()):
             weights[code] += weight
     most = max(weights.values(), default=0)
-    return tuple(code for code, weight in weights.items() if weight == most)
+    if scripts and most < _SENTENCE:  # a name in Latin letters; “What does 你好 mean?” is English around a word
+        return tuple(scripts)
+    return tuple(scripts) + tuple(code for code, weight in weights.items() if weight == most)
 
 
 _INSIDE, _OPENING, _FIRST = range(3)
@@ -197,8 +199,8 @@ def _over(language: Language, listed: list[str], names: frozenset[str], place: i
     return True
 
 
-# Words that tell a language from others: its common ones by two, those of its lists by one.
+# Words that tell a language of the Latin script from others: its common ones by two, those of its lists by one.
 _KNOWN: Final[dict[str, list[tuple[str, int]]]] = {}
 for _code, _language_of in LANGUAGES.items():
-    for _word in _language_of.common | _language_of.listed:
+    for _word in _language_of.common | _language_of.listed if _code not in _SCRIPTS else ():
         _KNOWN.setdefault(_word, []).append((_code, 2 if _word in _language_of.common else 1))

@@ -71,6 +71,40 @@ def test_news_with_a_time_is_no_temporal_return(text: str) -> None:
     assert detect(text, NOON, "UTC").temporal is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "For a change, how did Rome fall?",
+        "Quite another question: what is a quark?",
+        "Something I haven't mentioned yet. I'm building a shed.",
+        "And one more project. A shed.",
+        "On a different note, how tall is it?",
+        "Zur Abwechslung: wie hoch ist der Turm?",
+        "换个话题，谁写了《红楼梦》？",
+    ],
+)
+def test_another_matter_is_announced_in_many_words(text: str) -> None:
+    assert detect(text, NOON, "UTC").fresh
+    assert not worded(text) & {"contrast", "additive"}
+
+
+@pytest.mark.parametrize(
+    ("text", "introduces"),
+    [
+        ("Got news from my yoga teacher Carmen. She wants a mat.", True),
+        ("The owner is my chess partner Piet", True),
+        ("This paper my hairdresser Lucia has to hand in", True),
+        ("Meine Yogalehrerin Carmen hat abgesagt", True),
+        ("Mi profesora de yoga Carmen ha llamado", True),
+        ("My new Python script fails", False),
+        ("My car in Lisbon broke down", False),
+        ("I'm planning a trip to Lisbon in May", False),
+    ],
+)
+def test_somebody_is_introduced_by_whatever_they_are_to_the_writer(text: str, introduces: bool) -> None:
+    assert detect(text, NOON, "UTC").introducing is introduces
+
+
 def test_another_matter_is_announced() -> None:
     assert detect("New question: how do I poach an egg?", NOON, "UTC").fresh == "new question"
     assert detect("By the way, who wrote Emma?", NOON, "UTC").fresh

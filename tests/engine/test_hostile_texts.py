@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory.engine import commit, compute, cues, query, terms, when
+from memory.engine import commit, compute, cues, query, reply, terms, when
 from memory.engine.forest import Interaction
 
 LIMIT = 32 * 1024
@@ -34,6 +34,13 @@ READERS: dict[str, Callable[[str], object]] = {
     "query": lambda text: query.read(text, AT, "Europe/Lisbon"),
     "cues": lambda text: cues.detect(text, AT, "Europe/Lisbon"),
     "windows": lambda text: list(when.windows(text, AT, "Europe/Lisbon")),
+    "reply": lambda text: [
+        reply.open_questions(text),
+        reply.offers(text),
+        reply.list_items(text),
+        reply.fits("How many or how long?", text),
+        reply.fits(text, "Two"),
+    ],
     "terms": lambda text: [*terms.terms(text), *terms.entity_terms(text)],
     "question": computed,
     "told": lambda text: commit.extract(said(text), [], "Europe/Lisbon"),

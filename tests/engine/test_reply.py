@@ -24,6 +24,50 @@ def test_a_reply_in_the_form_that_was_asked_for_fits_better(question: str, reply
     assert fits(question, other) <= 0.5
 
 
+@pytest.mark.parametrize(
+    ("question", "reply", "other"),
+    [
+        ("Wie viele Gäste kommen?", "Ungefähr vierzig", "Im Garten"),
+        ("Wann fängt es an?", "Um halb acht", "Die blaue"),
+        ("Wo soll es stattfinden?", "Im Garten", "Ungefähr vierzig"),
+        ("Wer kommt mit?", "Meine Schwester", "Am Dienstag"),
+        ("Lieber der Saal oder der Garten?", "Der Garten", "Um acht"),
+        ("¿Cuántos invitados esperas?", "Unos cuarenta", "En el jardín"),
+        ("¿Cuándo empieza?", "A las siete", "El azul"),
+        ("¿Dónde será?", "En el jardín", "Unos cuarenta"),
+        ("¿Quién viene?", "Mi hermana", "El martes"),
+        ("Combien d'invités attends-tu ?", "Une quarantaine", "Dans le jardin"),
+        ("Où aura lieu la fête ?", "Dans le jardin", "Une quarantaine"),
+        ("La salle ou le jardin ?", "Le jardin", "À huit heures"),
+        ("有多少客人？", "大概四十个", "在花园里"),
+        ("什么时候开始？", "晚上七点", "蓝色的"),
+        ("谁会来？", "我妹妹", "星期二"),
+        ("大厅还是花园？", "花园", "八点"),
+    ],
+)
+def test_forms_fit_in_other_languages_too(question: str, reply: str, other: str) -> None:
+    assert fits(question, reply) == 1
+    assert fits(question, other) <= 0.5
+
+
+@pytest.mark.parametrize(
+    ("answer", "left", "offered"),
+    [
+        ("Gerne! Wie viele Gäste kommen denn?", ["Wie viele Gäste kommen denn?"], []),
+        ("Klar. Nenn mir bitte dein Budget.", ["Nenn mir bitte dein Budget."], []),
+        ("Hier ist es. Möchtest du mehr darüber wissen?", [], ["Möchtest du mehr darüber wissen?"]),
+        ("Aquí tienes. ¿Te gustaría saber más?", [], ["¿Te gustaría saber más?"]),
+        ("Dime cuál es tu presupuesto.", ["Dime cuál es tu presupuesto."], []),
+        ("Voilà. Souhaites-tu plus de détails ?", [], ["Souhaites-tu plus de détails ?"]),
+        ("好的！你们一共几个人？", ["你们一共几个人？"], []),
+        ("给你。还有什么问题吗？", [], ["还有什么问题吗？"]),
+        ("请告诉我你的预算。", ["请告诉我你的预算。"], []),
+    ],
+)
+def test_questions_are_left_open_in_other_languages_too(answer: str, left: list[str], offered: list[str]) -> None:
+    assert (open_questions(answer), offers(answer)) == (left, offered)
+
+
 def test_what_takes_any_form_is_worth_little() -> None:
     assert fits("Tell me more about your project", "It is a mill by the river") == FREE
 

@@ -29,6 +29,33 @@ def test_a_file_with_a_fault_is_refused_by_name_and_place(tmp_path: Path, writte
         load(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("How tall is it?", "en"),
+        ("Wie hoch ist das?", "de"),
+        ("¿Qué altura tiene?", "es"),
+        ("Quelle est sa hauteur ?", "fr"),
+        ("Quanto è alto?", "it"),
+        ("Qual é a altura dele?", "pt"),
+        ("Какой он высоты?", "ru"),
+        ("有多高？", "zh"),
+        ("高さはどのくらいですか", "ja"),
+        ("높이가 얼마예요?", "ko"),
+        ("كم ارتفاعه؟", "ar"),
+        ("מה הגובה שלו?", "he"),
+    ],
+)
+def test_the_language_of_a_text_is_told(text: str, language: str) -> None:
+    assert language in read(text).languages
+    assert read(text).has("question")
+
+
+def test_a_sentence_around_a_word_of_another_script_is_read_as_well() -> None:
+    assert set(read("What does the word 你好 mean in this?").languages) >= {"en", "zh"}
+    assert read("我明天要去机场接 Anna").languages == ("zh",)
+
+
 def test_a_phrase_counts_only_where_it_may_stand() -> None:
     assert read("Also the hood").has("additive")
     assert not read("The hood is red. Also, it is loud.").has("additive")
