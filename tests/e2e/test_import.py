@@ -205,6 +205,44 @@ def test_a_running_import_is_seen_and_found_again(visitor, dialog, tmp_path):
     expect(line).to_have_count(0)
 
 
+def test_an_import_is_cancelled_on_its_way_and_says_what_is_kept(visitor, dialog, tmp_path):
+    """Not a failure: what came in is there, and the same file goes on from it."""
+    page, many = visitor.page, 400
+    forest = visitor.plant(*BREAD)
+    visitor.open(forest)
+    open_dialog(visitor)
+    path = kept(tmp_path, "lines.jsonl", lines(many))
+    choose(visitor, path)
+    dialog.get_by_label("Let every turn find its own place").check()
+    start(visitor)
+    counted = "SELECT count(*) FROM memory_interactionstate WHERE forest_id = %s"
+    assert until(lambda: visitor.stack.rows(counted, forest)[0][0] > len(BREAD))
+    page.get_by_test_id("import-cancel").click()
+    cancelled = page.get_by_test_id("import-cancelled")
+    expect(cancelled).to_be_focused()
+    expect(page.get_by_test_id("import-failed")).to_have_count(0)
+    [job] = visitor.api("GET", f"jobs/?forest={forest}&kind=import")["results"]
+    assert until(lambda: visitor.api("GET", f"jobs/{job['id']}/")["message"].startswith("Cancelled: "))
+    stayed = visitor.stack.rows(counted, forest)[0][0] - len(BREAD)
+    assert 0 < stayed < many
+    expect(cancelled).to_contain_text(f"Cancelled after {stayed} turns.")
+    expect(cancelled).to_contain_text(f"The {stayed} turns that came in stay")
+    expect(cancelled.get_by_role("alert")).to_have_count(0)
+    assert findings(page) == []
+    page.get_by_test_id("import-show").click()
+    expect(page.get_by_test_id("counts")).to_contain_text(f"{stayed + len(BREAD)} states")
+    page.reload()
+    visitor.ready()
+    expect(page.get_by_test_id("import-line")).to_have_count(0)  # it was looked at
+
+    open_dialog(visitor)
+    choose(visitor, kept(tmp_path, "some.jsonl", "\n".join(lines(many).split("\n")[: stayed + 8])))
+    start(visitor)
+    done = page.get_by_test_id("import-done")
+    expect(done).to_contain_text("8 turns came in.", timeout=PATIENCE)
+    expect(done).to_contain_text(f"{stayed} turns were here already.")
+
+
 def test_a_file_is_dropped_onto_the_page(visitor, dialog):
     page = visitor.page
     visitor.open(visitor.plant(*BREAD))
