@@ -33,10 +33,18 @@ function groups(row: StateRow, state: AppState, actions: Actions): Entry[][] {
       { label: 'Look again at later turns…', icon: 'retry', run: () => actions.correct.lookAgain(row.position) },
     ],
     [
+      { label: 'Save the path to it as Markdown', icon: 'down', run: () => save(`/api/forests/${state.forest?.id ?? ''}/export/?format=markdown&state=${row.id}`, `${row.label}.md`) },
       { label: 'Copy a link to it', icon: 'link', run: () => actions.copy(`${location.origin}/forests/${state.forest?.id ?? ''}/#state=${row.id}&tab=state`, 'The link') },
       { label: 'Delete…', icon: 'trash', tone: 'clay', run: () => actions.forget.open({ kind: 'state', id: row.id, text: row.label }) },
     ],
   ];
+}
+
+function save(address: string, name: string): void {
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
 }
 
 export function stateMenu(state: AppState, actions: Actions): TemplateResult | typeof nothing {
