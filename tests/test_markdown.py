@@ -14,10 +14,11 @@ AFTER = "### Turn 2\n"
 
 # What breaks documents: marks at the beginning of lines, fences, tags, definitions, escapes, blanks.
 PIECES = [
-    "```", "````", "~~~", "```js", "<", ">", "<b>", "</div>", "<!--", "-->", "<?", "<script>alert(1)</script>", "![", "[", "]", "](", ")", "](javascript:alert(1))",
-    "](https://x.org)", "![p](https://x.org/p.png)", "[a]: javascript:x", "[a]:", ":", "[!NOTE]", "[^1]: f", "#", "## Kitchen", "===", "---", "***", "- ", "* ", "+ ", "1. ", "1) ",
-    "> ", "|", "|---|", "a | b", "\\", "\\\\", "`", "``", "_", "__", "*", "**", "~", "&lt;", "&#60;", "&", "\n", "\n\n", "\r\n", "\u2028", "    ", "\t", " ", "  ", "a", "word", "ß", "你好",
-    "مرحبا", "🌿", "\u202e", "\x00", "https://x.org/a_b", "<https://x.org>", "<javascript:x>", "$$", "</blockquote>", ":::", "{.x}",
+    "```", "````", "~~~", "```js", "<", ">", "<b>", "</div>", "<!--", "-->", "<?", "<script>alert(1)</script>", "![", "[", "]", "](", ")",
+    "](javascript:alert(1))", "](https://x.org)", "![p](https://x.org/p.png)", "[a]: javascript:x", "[a]:", ":", "[!NOTE]", "[^1]: f", "#",
+    "## Kitchen", "===", "---", "***", "- ", "* ", "+ ", "1. ", "1) ", "> ", "|", "|---|", "a | b", "\\", "\\\\", "`", "``", "_", "__", "*", "**",
+    "~", "&lt;", "&#60;", "&", "\n", "\n\n", "\r\n", "\u2028", "    ", "\t", " ", "  ", "a", "word", "ß", "你好", "مرحبا", "🌿", "\u202e", "\x00",
+    "https://x.org/a_b", "<https://x.org>", "<javascript:x>", "$$", "</blockquote>", ":::", "{.x}",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=24).map("".join) | st.text(max_size=80)
 
@@ -38,17 +39,14 @@ def assert_stays(document):
     """One quotation and our own heading after it, nothing live within."""
     tokens, env = read(document)
     top = [token.type for token in tokens if token.level == 0]
-    assert top in (
-        ["blockquote_open", "blockquote_close", "heading_open", "inline", "heading_close"],
-        ["blockquote_open", "blockquote_close", "heading_open", "heading_close"],
-    )
+    assert top == ["blockquote_open", "blockquote_close", "heading_open", "inline", "heading_close"]
     assert env.get("references", {}) == {}
     for token in every(tokens):
         assert token.type not in {"html_block", "html_inline", "image"}
         if token.type == "link_open":
             assert re.match(r"https?://|mailto:", str(token.attrs["href"]), re.IGNORECASE)
         if token.type == "heading_open" and token.level:
-            assert token.tag in {"h6"} or token.level > 1, "no heading of a quotation is one of ours"
+            assert token.tag == "h6" or token.level > 1, "no heading of a quotation is one of ours"
 
 
 @given(TEXTS)
@@ -65,9 +63,7 @@ def test_what_a_person_wrote_stays_in_its_quotation(text):
 def test_one_line_is_one_paragraph_or_one_item_of_plain_text(text):
     tokens, _ = read(f"- {inline(text)}\n\n" + heading(2, text) + "\n")
     assert [token.type for token in tokens if token.level == 0] == ["bullet_list_open", "bullet_list_close", "heading_open", "inline", "heading_close"]
-    assert {token.type for token in tokens} <= {
-        "bullet_list_open", "bullet_list_close", "list_item_open", "list_item_close", "paragraph_open", "paragraph_close", "inline", "heading_open", "heading_close",
-    }  # fmt: skip
+    assert {token.type.removesuffix("_open").removesuffix("_close") for token in tokens} <= {"bullet_list", "list_item", "paragraph", "heading", "inline"}
     assert {token.type for token in every(tokens) if token.type != "inline" and not token.block} <= {"text", "text_special"}
 
 
@@ -90,17 +86,8 @@ def test_plain_text_reads_as_it_was_written_line_by_line(lines):
         return
     tokens, _ = read(quote(said(text)))
     assert plain(tokens).split() == text.split()
-    assert {token.type for token in every(tokens)} <= {
-        "blockquote_open",
-        "blockquote_close",
-        "paragraph_open",
-        "paragraph_close",
-        "inline",
-        "text",
-        "text_special",
-        "hardbreak",
-        "softbreak",
-    }
+    kinds = {token.type.removesuffix("_open").removesuffix("_close") for token in every(tokens)}
+    assert kinds <= {"blockquote", "paragraph", "inline", "text", "text_special", "hardbreak", "softbreak"}
 
 
 @pytest.mark.parametrize(

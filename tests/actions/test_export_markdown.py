@@ -1,4 +1,4 @@
-"""A forest as Markdown: topics as headings, branches in order, times in its zone, facts with their sources; nothing in it leaves its place, nothing deleted is in it."""
+"""A forest as Markdown: topics as headings, branches in order, times in its zone, facts with their sources; nothing said leaves its place."""
 
 from datetime import timedelta
 
