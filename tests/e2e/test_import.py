@@ -325,6 +325,30 @@ def test_an_export_comes_back_equal_in_a_new_forest(visitor, dialog, tmp_path):
     }
 
 
+def test_a_forest_and_the_path_to_a_turn_are_saved_as_markdown(visitor, tmp_path):
+    page = visitor.page
+    forest = visitor.plant(*BREAD, *KITCHEN)
+    visitor.open(forest)
+
+    def saved(choose):
+        with page.expect_download() as download:
+            choose()
+        download.value.save_as(tmp_path / "read.md")
+        return (tmp_path / "read.md").read_text()
+
+    page.get_by_test_id("menu-forest").click()
+    whole = saved(lambda: page.get_by_role("menuitem", name="Export as Markdown").click())
+    assert whole.startswith("# Home\n\n4 turns, 2 topics.")
+    assert "Turn 4, Tue 3 March 2026, 12:10" in whole and "> The sink stays under the window." in whole
+
+    _, starter, *_ = visitor.parents(forest)
+    visitor.choose(starter)
+    page.get_by_role("tree").focus()
+    page.keyboard.press("Shift+F10")
+    path = saved(lambda: page.get_by_role("menuitem", name="Save the path to it as Markdown").click())
+    assert "The path to turn 2, of 4 turns." in path and "rye flour" in path and "sink" not in path
+
+
 def bring(visitor, forest, content):
     """An import that this page knows nothing of; waits until it is done."""
     job = visitor.api("POST", f"forests/{forest}/import/", content)["id"]
