@@ -13,6 +13,7 @@ interface Grip {
   offset: number;
   from: number;
   moved: boolean;
+  begun: boolean;
 }
 
 /** A hand that trembles this much clicks. */
@@ -65,11 +66,13 @@ export class Strip {
   private choose(grabbed: Grip, phase: 'start' | 'drag' | 'end', y: number, units: number, frame: Frame): StripMove | null {
     if (Math.abs(y - grabbed.from) > SLACK && phase === 'drag') grabbed.moved = true;
     if (!grabbed.moved) return phase === 'end' ? jump(y, frame) : null;
-    if (phase === 'drag' && grabbed.kind === 'draw') this.brush.draw(stripScale(frame.scene, frame).invert(grabbed.from), units, frame.scene);
-    else if (phase === 'drag') this.brush.carry(units, frame.scene);
-    else this.brush.release();
-    // Escape let go of it.
-    if (phase === 'drag' && !this.brush.isHeld) this.grabbed = null;
+    if (phase === 'end') this.brush.release();
+    else if (grabbed.begun && !this.brush.isHeld) this.grabbed = null; // Escape let go of it
+    else {
+      grabbed.begun = true;
+      if (grabbed.kind === 'draw') this.brush.draw(stripScale(frame.scene, frame).invert(grabbed.from), units, frame.scene);
+      else this.brush.carry(units, frame.scene);
+    }
     return null;
   }
 }
@@ -90,7 +93,7 @@ function jump(y: number, frame: Frame): StripMove | null {
 
 function grab(y: number, frame: Frame, asOf: number | null, travels: boolean, brush: Brush): Grip {
   const scale = stripScale(frame.scene, frame);
-  const held = (kind: Grip['kind'], offset: number): Grip => ({ kind, offset, from: y, moved: false });
+  const held = (kind: Grip['kind'], offset: number): Grip => ({ kind, offset, from: y, moved: false, begun: false });
   const pill = pillPlace(frame, asOf);
   if (travels && y >= pill - 3 && y <= pill + PILL.height + 3) {
     // Held at its upper edge, except at "now", where the pill hangs below the newest row.

@@ -46,6 +46,8 @@ export class ForestPanel implements ForestDrawing {
         else if (document.elementFromPoint(at.x, at.y)?.closest('[data-drop="root"]') && store.get().states.get(state)?.parent !== null) actions.correct.plan(state, null);
       },
     });
+    this.view.setZone(store.get().forest?.time_zone ?? 'UTC');
+    this.view.setRange(store.get().filter);
     Object.defineProperty(container, 'forestView', { value: this.view, enumerable: false, configurable: true });
     store.watch((state) => state.selected, (id) => this.view.setSelection(id));
     store.watch((state) => state.active, (id) => this.view.setActive(id));
