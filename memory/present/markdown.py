@@ -54,6 +54,7 @@ _ELSEWHERE = re.compile(r"\]\((?!\s*(?:https?://|mailto:))", re.IGNORECASE)
 _DEFINITION = re.compile(r"\]:")
 _CALLOUT = re.compile(r"^(\s*)\[(?=!)")
 _FENCE_WITHIN = re.compile(r"^([ \t]*(?:(?:[>*+-]|\d{1,9}[.)])[ \t]*)*)(`{3,}|~{3,})")
+_INDENT = re.compile(r"^[ \t]+")
 _HEADING = re.compile(r"^( {0,3})#{1,6}(?=[ \t]|$)")
 _UNDERLINE = re.compile(r"^( {0,3})(=+|-+)(?=[ \t]*$)")
 
@@ -82,6 +83,7 @@ def answered(text: str) -> Iterator[str]:
 
 
 def _harmless(line: str, before: str) -> str:
+    line = _INDENT.sub(lambda match: match.group().expandtabs(4), line)  # behind the mark of the quotation a tab would be narrower
     line = _TAG.sub(r"\1\\<", line)
     line = _PICTURE.sub(r"\1\\!", line)
     line = _ELSEWHERE.sub(r"]\\(", line)

@@ -53,8 +53,8 @@ def test_times_are_those_of_the_forest_over_midnight(home):
 
 def test_what_is_remembered_names_its_turns_its_words_and_what_became_of_it(home):
     old = learn(home.kitchen, "Budget is 20,000", slot="k|b")
-    new = learn(home.hood, "Budget is 21,500", slot="k|b", replaces=old, evidence="we settled on 21,500", event_time=START - timedelta(days=3))
-    AtomicFact.objects.filter(pk=new.pk).update(sources=[home.hood.pk, home.filters.pk], pinned=True)
+    new = learn(home.hood, "Budget is 21,500", slot="k|b", replaces=old, evidence="we settled on 21,500")
+    AtomicFact.objects.filter(pk=new.pk).update(sources=[home.hood.pk, home.filters.pk], pinned=True, event_time=START - timedelta(days=3))
     learn(home.tiles, "Tiles are white", status="retracted")
     learn(home.garden, "Visited the nursery", "event")
     text = document(home.forest)

@@ -99,7 +99,7 @@ export class RowDays {
   /** The range as it is, begun at the day of a height: as many days as before. */
   shifted(units: number, range: DayRange): DayRange {
     const { from, to } = this.ends(range);
-    const begin = this.days.indexOf(this.ends(this.moved('from', units, { from: '', to: '' })).from);
+    const begin = this.ends(this.moved('from', units, { from: '', to: '' })).from;
     const first = Math.max(0, Math.min(begin, this.days.length - 1 - (to - from)));
     return this.opened({ from: this.days[first] ?? '', to: this.days[first + to - from] ?? '' });
   }
@@ -170,7 +170,8 @@ function written(day: string, to: string, options: Intl.DateTimeFormatOptions): 
 /** "3–9 Mar", "from 3 Mar", "until 9 Mar 2025": the year when it isn't `year`. */
 export function rangeWords({ from, to }: DayRange, year: string): string {
   const years = [from, to].filter((day) => day && !day.startsWith(year));
-  const options = { day: 'numeric', month: 'short', ...(years.length ? { year: 'numeric' } : {}) } as const;
+  const options: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short' };
+  if (years.length) options.year = 'numeric';
   if (from && to) return written(from, to, options);
   return from ? `from ${written(from, '', options)}` : to ? `until ${written(to, '', options)}` : 'all days';
 }
