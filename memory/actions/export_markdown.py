@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from memory.actions.export_forest import written
 from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, InteractionState
+from memory.models.forest import Origin
 from memory.present.markdown import answered, heading, inline, quote, said
 from memory.present.states import tree_rows
 from memory.present.words import LABEL_SOURCE_LENGTH, label_of
@@ -96,7 +97,7 @@ class _Document:
         return f"Branch{f' from turn {left[0]}' if left else ''}: {label_of(row['node_summary'], row['said'])}"
 
     def _turn(self, state: InteractionState, level: int) -> Iterator[str]:
-        origin = "" if state.origin == "chat" else f", {state.origin}"
+        origin = ", imported" if state.origin == Origin.IMPORTED else ""
         yield heading(level, f"Turn {state.position}, {self._when(state.time)}{origin}") + "\n\n"
         if state.user_text:
             yield "**You**\n\n" + quote(said(state.user_text))

@@ -166,8 +166,8 @@ def test_days_are_chosen_on_the_strip(visitor, finger):
     row = "(view, box, id) => { const { scene } = view.sight; return scene.states[scene.byId.get(id)].y / scene.height; }"
     packing = list(visitor.parents(forest))[2]
     y = ends[0] + visitor.forest(row, packing) * (ends[1] - ends[0])
-    finger.down((middle, y - 5))
-    finger.to(middle, y + 5)
+    finger.down((middle, y - 15))
+    finger.to(middle, y + 15)
     finger.up()
     clear = page.get_by_test_id("brush-clear")
     expect(clear).to_have_text(re.compile("^2 Mar"))

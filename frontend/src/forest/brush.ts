@@ -11,7 +11,7 @@ const ENDS = ['from', 'to'] as const;
 /** A key of a large step passes so many days with turns. */
 const LEAP = 7;
 /** The names of trees stick to the upper edge; the button stays below them. */
-const CHIPS = 64;
+const CHIPS = 84;
 const OPEN: DayRange = { from: '', to: '' };
 
 /** The days that are looked at, on the strip: two handles, each a slider, and a button that shows all again. */
@@ -152,7 +152,7 @@ export class Brush {
     const words = rangeWords(this.chosen, String(new Date().getFullYear()));
     this.clearWords.textContent = words;
     this.clear.setAttribute('aria-label', `${words}. Show all days again`);
-    this.clear.style.transform = `translateY(${Math.round(Math.max(CHIPS, Math.min(y(ends[0]), stage.height - 24)))}px)`;
+    this.clear.style.transform = `translateY(${Math.round(Math.max(CHIPS, Math.min(y(ends[0]), stage.height - 8)))}px)`;
   }
 
   destroy(): void {

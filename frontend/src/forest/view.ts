@@ -292,10 +292,10 @@ export class ForestView {
     if (index !== undefined) this.eye.centre(index);
   }
 
-  /** Brings a state into view when it isn't. */
-  show(id: number): void {
-    const index = this.sight.scene.byId.get(id);
-    if (index !== undefined && this.sight.frame && !this.eye.shows(index)) this.eye.centre(index);
+  /** Brings a state into view when it isn't; of several the last, when none is. */
+  show(...ids: number[]): void {
+    const known = ids.flatMap((id) => this.sight.scene.byId.get(id) ?? []);
+    if (known.length && this.sight.frame && !this.eye.shows(...known)) this.eye.centre(known[known.length - 1]);
   }
 
   /** Brings a whole tree into view. */

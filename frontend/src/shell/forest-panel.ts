@@ -99,8 +99,9 @@ export class ForestPanel implements ForestDrawing {
     if (!done) return this.view.previewHits(this.found({ ...filter, ...range }));
     if (!range || (range.from === filter.from && range.to === filter.to)) return this.find();
     actions.filter(range);
-    const shown = passing(states.values(), { ...filter, ...range }, forest?.time_zone ?? 'UTC')?.size ?? states.size;
-    this.store.set({ announcement: `${rangeWords(range, String(new Date().getFullYear()))}: ${count(shown, 'turn')} shown.` });
+    const shown = passing(states.values(), { ...filter, ...range }, forest?.time_zone ?? 'UTC');
+    if (shown) this.view.show(...shown);
+    this.store.set({ announcement: `${rangeWords(range, String(new Date().getFullYear()))}: ${count(shown?.size ?? states.size, 'turn')} shown.` });
   }
 
   reset(): void {
