@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.arborweb.site import until
 from tests.e2e.conftest import PHONE
 from tests.e2e.stories import ASTRAY, BREAD, FOLLOWS, KITCHEN
 from tests.e2e.test_safe_and_readable import findings
@@ -173,6 +174,7 @@ def test_later_turns_are_looked_at_again_and_moved_as_one_change(visitor):
 
 def test_a_replay_that_was_left_is_found_again_and_says_when_nobody_does_it(visitor):
     """Its page was closed, then its worker was killed."""
+    visitor.accept_errors("status of 409")  # how the page hears that there is one
     forest = visitor.plant(*KITCHEN)
     page = visitor.page
     visitor.open(forest)
@@ -195,7 +197,7 @@ def test_a_replay_that_was_left_is_found_again_and_says_when_nobody_does_it(visi
     assert findings(page) == []
     page.get_by_test_id("replay-stop").click()
     expect(page.locator("dialog")).to_have_count(0)
-    assert visitor.api("GET", f"jobs/{job}/")["status"] == "cancelled"
+    assert until(lambda: visitor.api("GET", f"jobs/{job}/")["status"] == "cancelled")
 
 
 def test_a_value_is_edited_compared_restored_and_the_change_undone(visitor):
