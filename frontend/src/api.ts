@@ -80,6 +80,9 @@ interface ItemFilter {
   as_of?: number;
 }
 
+/** Where a forest, or the path to one of its states, is to be had as Markdown. */
+export const markdownOf = (forest: number, state?: number): string => `/api/forests/${forest}/export/${query({ format: 'markdown', state })}`;
+
 export const api = {
   me: () => request<Me>('GET', 'me/'),
   models: () => request<Models>('GET', 'model/'),

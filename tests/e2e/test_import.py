@@ -349,6 +349,10 @@ def test_a_forest_and_the_path_to_a_turn_are_saved_as_markdown(visitor, tmp_path
     path = saved(lambda: page.get_by_role("menuitem", name="Save the path to it as Markdown").click())
     assert "The path to turn 2, of 4 turns." in path and "rye flour" in path and "sink" not in path
 
+    page.get_by_test_id("tab-state").click()
+    page.get_by_test_id("menu-state-more").click()
+    assert saved(lambda: page.get_by_role("menuitem", name="Save the path to it as Markdown").click()).startswith("# Home\n\nThe path to turn 2")
+
 
 def bring(visitor, forest, content):
     """An import that this page knows nothing of; waits until it is done."""
