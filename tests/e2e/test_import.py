@@ -180,6 +180,7 @@ def test_a_running_import_is_seen_and_found_again(visitor, dialog, tmp_path):
         expect(line).to_contain_text(re.compile(rf"Importing \d+ of {MANY} turns"))
         assert until(lambda: drawn(visitor) > before), "the drawing grows while the import runs"
 
+        expect(page).not_to_have_url(re.compile("dialog="))  # the address follows a moment later
         page.reload()
         visitor.ready()
         expect(line).to_contain_text(re.compile(rf"Importing \d+ of {MANY} turns"))
