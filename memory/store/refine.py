@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -167,20 +168,33 @@ def apply(forest: int, token: int, plans: Sequence[Plan]) -> Applied | None:
 def _write_states(todo: Sequence[tuple[InteractionState, Plan]]) -> None:
     """What describes each turn, that it is refined, and what that took."""
     now = timezone.now()
+    states, turns = [], []
     for state, plan in todo:
-        extraction, turn = plan.extraction, state.turn
-        state.node_summary, state.path_summary = extraction.node_summary, extraction.path_summary
-        state.entities, state.keywords = list(extraction.entities), list(extraction.keywords)
-        state.refined_at, state.refined_by, state.refine_error = now, plan.version, None
-        state.extraction_report = dict(extraction.report)
-        turn.status = Turn.Status.REFINED
-        turn.timings = {**turn.timings, "refine_ms": round(plan.milliseconds, 1)}
+        found, turn = plan.extraction, state.turn
+        lists = [json.dumps(list(words)) for words in (found.entities, found.keywords)]
+        states.append((state.pk, found.node_summary, found.path_summary, *lists, plan.version, json.dumps(dict(found.report))))
+        timings = {**turn.timings, "refine_ms": round(plan.milliseconds, 1)}
         if state.origin != Origin.IMPORTED and turn.answered_at is not None:  # the first time only: read again, it wasn't waited for
-            turn.timings.setdefault("lag_ms", round((now - turn.answered_at).total_seconds() * 1000, 1))
-        turn.usage = merged(turn.usage, plan.spent)
-    described = ["node_summary", "path_summary", "entities", "keywords", "refined_at", "refined_by", "refine_error", "extraction_report"]
-    InteractionState.objects.bulk_update([state for state, _ in todo], described, batch_size=_BATCH)
-    Turn.objects.bulk_update([state.turn for state, _ in todo], ["status", "timings", "usage"], batch_size=_BATCH)
+            timings.setdefault("lag_ms", round((now - turn.answered_at).total_seconds() * 1000, 1))
+        turns.append((turn.pk, json.dumps(timings), json.dumps(merged(turn.usage, plan.spent))))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            UPDATE memory_interactionstate s
+            SET node_summary = n.node, path_summary = n.path, refined_at = %s, refined_by = n.version, refine_error = NULL, extraction_report = n.report,
+                entities = ARRAY(SELECT jsonb_array_elements_text(n.entities)), keywords = ARRAY(SELECT jsonb_array_elements_text(n.keywords))
+            FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::jsonb[], %s::jsonb[], %s::text[], %s::jsonb[])
+                AS n(id, node, path, entities, keywords, version, report) WHERE s.id = n.id
+            """,
+            [now, *map(list, zip(*states, strict=True))],
+        )
+        cursor.execute(
+            """
+            UPDATE memory_turn t SET status = %s, timings = n.timings, usage = n.usage
+            FROM unnest(%s::bigint[], %s::jsonb[], %s::jsonb[]) AS n(id, timings, usage) WHERE t.id = n.id
+            """,
+            [Turn.Status.REFINED, *map(list, zip(*turns, strict=True))],
+        )
 
 
 def _name_trees(forest: int, todo: Iterable[tuple[InteractionState, Plan]]) -> None:
