@@ -73,7 +73,8 @@ class Recalled:
 class Lane:
     """What ranking looks at of one open branch: where it ends, and how near its tree is to the input.
 
-    `tip`: its last state; `latest`: the ids of its last states, oldest first, `turns` the cosines of these whole turns. `near`: cosines of the input with what the name says, absent without a vector:
+    `tip`: its last state; `latest`: the ids of its last states, oldest first, `turns` the cosines of these turns. `near`: cosines of the input with what
+    the name says, absent without a vector:
     `tip` (the whole turn), `said` (the user's words of the tip), `centre` (the mean of the branch's latest turns), `best` (the nearest turn), `any_said` (the
     nearest words of the user), `root` (the user's words of the root). `sentences`: the highest cosines of a sentence of the input with a piece of a state
     looked at; `described`: the highest of a description in the input, None when it has none. `pieces`: the latest states' pieces by (state, number of the

@@ -156,7 +156,10 @@ def _latest(forest: int, branches: Iterable[int], as_of: int | None) -> dict[int
 
 def _bring_cosines(found: _Found, spoken: Spoken, states: list[int], further: list[int]) -> None:
     found.turns.update(
-        read.select("SELECT state_id, -(vector <#> %s::halfvec) FROM memory_statevector WHERE state_id = ANY(%s) AND kind = %s", [spoken.whole, [*states, *further], TURN])
+        read.select(
+            "SELECT state_id, -(vector <#> %s::halfvec) FROM memory_statevector WHERE state_id = ANY(%s) AND kind = %s",
+            [spoken.whole, [*states, *further], TURN],
+        )
     )
     sentences = ", ".join(["-(vector <#> %s::halfvec)"] * (1 + len(spoken.sentences)))
     descriptions = ", ".join(["-(vector <#> %s::halfvec)"] * len(spoken.descriptions)) or "NULL::float8"
