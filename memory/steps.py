@@ -20,27 +20,23 @@ from django.conf import settings
 from django.db import transaction
 
 from memory.engine import assemble as assembly
-from memory.engine import commit as extracting
-from memory.engine import compute, forgotten, localize, query, recall, terms, text
+from memory.engine import compute, localize, query, recall, terms, text
 from memory.engine import why_not as wording
-from memory.engine.extract import offer, summary
 from memory.engine.extract.events import canonical
-from memory.engine.forest import Candidate, Channel, Context, Decision, EvidenceKind, Extraction, Hit, Interaction, Pool, Recall, Recalled
+from memory.engine.forest import Candidate, Channel, Context, Decision, EvidenceKind, Hit, Pool, Recall, Recalled
 from memory.engine.query import Query, QueryKind
 from memory.errors import conflict
 from memory.llm import choices, usage
 from memory.llm.calibration import calibration
 from memory.llm.embed import embedder
 from memory.llm.interface import LanguageModel, get_model
-from memory.llm.offline import OfflineModel
 from memory.llm.prompts.answer import AnswerRequest, answer_messages
 from memory.llm.rerank import reranker
 from memory.llm.tokens import count
 from memory.llm.usage import Spent
-from memory.models import ContextTrace, Forest, InteractionState, PostingKind, Profile, RoutingDecision, Turn
+from memory.models import Forest, InteractionState, PostingKind, Profile, RoutingDecision, Turn
 from memory.models.forest import Origin
 from memory.store import evidence, read, refine, texts, write
-from memory.store import forgotten as forgetting
 from memory.store import recall as channels
 from memory.threads import in_thread
 
@@ -404,75 +400,7 @@ def commit(
     return state
 
 
-# --- 4, refined: in the worker ----------------------------------------------------------------------------------------
-
-
-def plan_refinement(forest_id: int, state_id: int) -> refine.Plan:
-    """Everything one state teaches (paper §3.4, second half), worked out outside any transaction; `refine.apply` writes it."""
-    started = time.perf_counter()
-    forest = Forest.objects.get(pk=forest_id)
-    path = read.path(forest_id, state_id)
-    state, before = path[-1], path[:-1]
-    row = InteractionState.objects.only("refined_by", "extraction_report").get(pk=state_id)
-    if row.refined_by.startswith(refine.SUMMED):
-        return _plan_summary(state, before, row, started)
-    model = get_model()
-    known = offer.choose(evidence.slots_before(forest_id, state.position), state.user, {one.id for one in before}) if model.wants_known else ()
-    spent: Spent = {}
-    with usage.counted(spent):
-        extraction = model.extract(state, before, zone=forest.time_zone, topic=state.topic, known=known)
-    extraction = extracting.without_recalled(extraction, _shown(state_id), quotes_only=_quotes_only(state_id))
-    gone = forgetting.of_state(state_id).numbers(extraction.proposals)
-    extraction = forgotten.without(extraction, state, before, gone)
-    keyed: dict[tuple[str, int], str] = {
-        ("branch", 0): text.branch_text(extraction.topic or state.topic, extraction.path_summary, extraction.node_summary, extraction.entities),
-        ("state", 0): texts.of_turn(state.user, state.assistant),
-    }
-    if extraction.topic:
-        keyed["topic", 0] = extraction.topic
-    for number, proposal in enumerate(extraction.proposals):
-        if number not in gone:
-            keyed[proposal.kind, number] = texts.of_item(proposal.text, state.user, proposal.made_by)
-    for key in texts.unchanged(state, extraction, keyed["branch", 0]):
-        keyed.pop(key, None)
-    with usage.counted(spent):
-        vectors = dict(zip(keyed, embedder().embed(list(keyed.values())), strict=True)) if keyed else {}
-    stems = {stem for name in (extraction.topic, *extraction.topic_variants) for stem in terms.content_terms(name)}
-    names = Counter(terms.entity_term(name) for name in extraction.entities)
-    return refine.Plan(
-        state=state_id,
-        version=model.extractors,
-        extraction=extraction,
-        vectors=vectors,
-        topic_stems=tuple(sorted(stem[:100] for stem in stems)),
-        entity_terms={name: number for name, number in names.items() if name},
-        spent=spent,
-        milliseconds=1000 * (time.perf_counter() - started),
-        forgotten=gone,
-        again=row.refined_by == refine.ANEW,
-    )
-
-
-def _plan_summary(state: Interaction, before: Sequence[Interaction], row: InteractionState, started: float) -> refine.Plan:
-    """What the turn taught stays; its path summary is made from the node summaries that are left, and its branch-aware vector from that."""
-    path_summary = summary.path_summary(state.topic, before, state.node_summary)
-    extraction = Extraction(state.node_summary, state.entities, state.keywords, path_summary, state.topic, (), (), row.extraction_report)
-    spent: Spent = {}
-    with usage.counted(spent):
-        [vector] = embedder().embed([text.branch_text(state.topic, path_summary, state.node_summary, state.entities)])
-    version = row.refined_by.removeprefix(refine.SUMMED)
-    return refine.Plan(state.id, version, extraction, {("branch", 0): vector}, (), {}, 1000 * (time.perf_counter() - started), spent, again=True)
-
-
-def _shown(state_id: int) -> list[str]:
-    """The texts of other turns that the model was shown for this one: what its answer repeats of them is not new."""
-    context = ContextTrace.objects.filter(turn__state=state_id).only("blocks").first()
-    return [item["text"] for block in context.blocks for item in block["items"]] if context else []
-
-
-def _quotes_only(state_id: int) -> bool:
-    """Whether the answer can only be quotation: the offline engine makes nothing of its own."""
-    return Turn.objects.filter(state=state_id, answered_by=OfflineModel.name).exists()
+# --- Between two turns ------------------------------------------------------------------------------------------------
 
 
 async def settle(turn: Turn) -> None:
@@ -484,4 +412,4 @@ async def settle(turn: Turn) -> None:
 
 def _worth_waiting(forest_id: int) -> bool:
     # What was imported waits longer than any turn could.
-    return refine.next_unrefined(forest_id, 0, imported=False) is not None and refine.moving(forest_id)
+    return bool(refine.next_unrefined(forest_id, 0, imported=False)) and refine.moving(forest_id)

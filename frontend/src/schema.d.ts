@@ -82,7 +82,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Everything of the forest that isn't derived from the rest, as one JSON document. */
+        /** @description Everything of the forest that isn't derived from the rest, as one JSON document; or what was said, to be read: whole, or the path to a turn. */
         get: operations["forests_export_retrieve"];
         put?: never;
         post?: never;
@@ -1858,7 +1858,17 @@ export interface operations {
     };
     forests_export_retrieve: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description `markdown`: to be read, not to be imported.
+                 *
+                 *     * `json` - json
+                 *     * `markdown` - markdown
+                 */
+                format?: "json" | "markdown";
+                /** @description With `markdown`: the path from its root to this state alone. */
+                state?: number;
+            };
             header?: never;
             path: {
                 forest: number;
@@ -1876,6 +1886,7 @@ export interface operations {
                     "application/json": {
                         [key: string]: unknown;
                     };
+                    "text/markdown": string;
                 };
             };
         };

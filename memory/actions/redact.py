@@ -21,7 +21,7 @@ from memory.present.words import LABEL_SOURCE_LENGTH, label_of
 from memory.store import read
 from memory.store.dropping import drop
 from memory.store.quotes import Quotes
-from memory.store.refine import resolve_slots
+from memory.store.slots import resolve_slots
 from memory.store.write import add_postings
 
 GONE = MARKER

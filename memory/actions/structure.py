@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.db import connection
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from memory import messages, present
 from memory.actions.publish_outbox import publish_outbox
@@ -94,10 +94,13 @@ def restand(forest: Forest, before: Iterable[Edge], parents: Mapping[int, int | 
     return changed
 
 
-def plant_tree(forest: Forest, root: int) -> None:
-    """Give a state that became a root the topic row of a new tree, in the place its tree had if it was a root before; its key comes with refinement."""
+def plant_tree(forest: Forest, root: int, had: int | None = None) -> None:
+    """Give a state that became a root the topic row of a new tree, in the place its tree had if it was a root before (`had`, else by its moves that
+    weren't undone); its key comes with refinement."""
     topics = Topic.objects.in_forest(forest)
-    had = ParentChange.objects.in_forest(forest).filter(state=root, order__isnull=False).order_by("-pk").values_list("order", flat=True).first()
+    if had is None:
+        moves = ParentChange.objects.in_forest(forest).filter(Q(change=None) | Q(change__undone_at=None), state=root, order__isnull=False)
+        had = moves.order_by("-pk").values_list("order", flat=True).first()
     if had is None or topics.filter(order=had).exists():
         last = topics.order_by("-order").values_list("order", flat=True).first()
         had = 0 if last is None else last + 1
