@@ -20,7 +20,7 @@ from django.conf import settings
 from django.db import transaction
 
 from memory.engine import assemble as assembly
-from memory.engine import compute, cues, localize, pieces, query, recall, terms, text
+from memory.engine import compute, cues, inner, localize, pieces, query, recall, terms, text
 from memory.engine import why_not as wording
 from memory.engine.extract.events import canonical
 from memory.engine.forest import Candidate, Channel, Context, Decision, EvidenceKind, Hit, Pool, Recall, Recalled
@@ -101,6 +101,8 @@ def localize_text(
         decision = localize.localize_additive(asked, found, _cross_encoded(asked, found, then), calibration(), then, shown=shown)
     else:
         decision = localize.localize(asked, found, calibration(), then, shown=shown)
+        if jump := localize.back_jump(asked, found, decision, calibration()):
+            decision = inner.back_to(decision, read.interactions(forest.pk, [jump[0]])[jump[0]], jump[1])
     return Place(asked, vector, decision, found, fused, 1000 * (time.perf_counter() - started))
 
 
