@@ -144,7 +144,8 @@ def with_model(place: Place) -> Place:
     if question is None or not (model := get_model()).chooses:
         return place
     started = time.perf_counter()
-    chosen, error, spent = None, "", Spent()
+    chosen: int | None = None
+    error, spent = "", Spent()
     try:
         with usage.counted(spent):
             chosen = model.choose(question, seconds=settings.LOCALIZER_ASK_SECONDS)

@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 CLIENT, FAILURES, STRUCTURED = "memory/llm/client.py", "memory/llm/failures.py", "memory/llm/structured.py"
 EMBED, RERANK, USAGE, THINKING = "memory/llm/embed_endpoint.py", "memory/llm/rerank.py", "memory/llm/usage.py", "memory/llm/thinking.py"
-STREAMS, REFUSALS, FORMS = "test_hostile_streams.py", "test_hostile_refusals.py", "test_hostile_structured.py"
+STREAMS, REFUSALS, FORMS, ROUTING = "test_hostile_streams.py", "test_hostile_refusals.py", "test_hostile_structured.py", "test_hostile_routing.py"
 
 # What is switched off, where, the code, what stands there instead, and the tests (file, -k) that must fail.
 SWITCHES: tuple[tuple[str, str, str, str, str, str], ...] = (
@@ -72,6 +72,12 @@ SWITCHES: tuple[tuple[str, str, str, str, str, str], ...] = (
     ("M8 addresses", "memory/llm/endpoints.py", 'urlunsplit((parts.scheme, netloc, parts.path.rstrip("/"), "", ""))', "self.base_url", REFUSALS, "password"),
     ("rerank: probabilities", RERANK, "if all(0.0 <= score <= 1.0 for score in raw):", "if False:", "test_rerank.py", "order_of_the_texts"),
     ("rerank: TEI", RERANK, 'if failure.status in (400, 422) and "documents" in body:', "if False:", "test_rerank.py", "order_of_the_texts"),
+    ("asking: cut off, however it drips", CLIENT, "async with asyncio.timeout(deadline - time.monotonic()):", "if True:", ROUTING, "slow_server or all_tries"),
+    ("asking: one try", CLIENT, "failure.wait is None or deadline is not None", "failure.wait is None", ROUTING, "no_second_time"),
+    ("asking: nothing is probed", CLIENT, 'self.memory.known(self.endpoint).structured or "json_schema"', "self._mode()", ROUTING, "one_small_request"),
+    ("asking: only what was offered", "memory/llm/prompts/route.py", '{"type": "integer", "enum": list(range(number))}', '{"type": "integer"}', ROUTING, "no_second_time"),
+    ("asking: memory is quoted", "memory/llm/prompts/route.py", '.replace("<", "‹").replace(">", "›")', "", "test_route_prompt.py", "attract or end_neither"),
+    ("asking: on one line", "memory/llm/prompts/route.py", "return one_line(text)", "return text", "test_route_prompt.py", "attract"),
     ("rerank: a text missed", RERANK, "    if not whole:\n", "    if False:\n", "test_rerank.py", "miss_a_text"),
 )  # fmt: skip
 ALONE = {"DJANGO_SETTINGS_MODULE": "arborweb.settings", "DATABASE_URL": "postgres:///none", "REDIS_URL": "redis://none", "PYTHONDONTWRITEBYTECODE": "1"}
