@@ -186,8 +186,11 @@ def localize_turn(turn: Turn, *, asking: bool = True) -> Place:
         place = with_model(place) if asking else _asked_before(turn, place)
     with transaction.atomic():
         write.lock(turn.forest_id)
-        write.save_decision(turn, place.decision)
-        Turn.objects.filter(pk=turn.pk, generator=turn.generator, status__in=Turn.WAITING).update(status=Turn.Status.LOCALIZED)
+        # A model was waited for, perhaps: a turn that was stopped meanwhile is placed by its next attempt, if there is one.
+        ours = Turn.objects.filter(pk=turn.pk, generator=turn.generator, attempt=turn.attempt)
+        if ours.exists():
+            write.save_decision(turn, place.decision)
+            ours.filter(status__in=Turn.WAITING).update(status=Turn.Status.LOCALIZED)
     return place
 
 

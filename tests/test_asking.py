@@ -7,6 +7,7 @@ import json
 
 import pytest
 from django.apps import apps
+from django.db import connection
 
 from memory import generation, messages, present, steps
 from memory.actions import replay_turns
@@ -14,10 +15,11 @@ from memory.actions.create_forest import create_forest
 from memory.actions.keep_turn import keep_turn
 from memory.actions.observe import observe
 from memory.actions.refine import drain
+from memory.actions.retry_turn import retry_turn
 from memory.actions.send_turn import send_turn
 from memory.engine import ask
 from memory.llm import failures
-from memory.models import Forest, InteractionState, StateLink, Turn
+from memory.models import Forest, InteractionState, RoutingDecision, StateLink, Turn
 from memory.threads import in_thread
 from memory.turn import recall
 from tests.llm import hostile as scripts
@@ -187,6 +189,29 @@ async def test_a_model_that_gives_no_answer_never_fails_the_turn_and_the_trace_s
     assert trace["tokens"]["stages"]["route"]["calls"] == 1
     kept = await in_thread(everything)
     assert KEY not in kept + caplog.text and "zyzzyva" not in kept and "Number two" not in kept
+
+
+def test_a_turn_that_was_stopped_while_the_model_was_asked_is_placed_by_its_next_attempt_alone(forest, hostile):
+    send_turn(forest, UNSURE)
+    turn, _ = generation.claim(forest.pk, "a process")
+
+    def meanwhile(body):
+        try:
+            Turn.objects.filter(pk=turn.pk).update(status=Turn.Status.CANCELLED, generator="")
+            retry_turn(turn)
+            generation.claim(forest.pk, "a process")
+        finally:
+            connection.close()
+        return choosing(1)
+
+    hostile.script(meanwhile)
+    assert steps.localize_turn(turn).decision.method == "asked"
+    assert not RoutingDecision.objects.filter(turn=turn).exists()
+    assert Turn.objects.get(pk=turn.pk).status == Turn.Status.RECEIVED
+    hostile.script(choosing(1))
+    steps.localize_turn(Turn.objects.get(pk=turn.pk))
+    assert RoutingDecision.objects.get(turn=turn).method == "asked"
+    assert Turn.objects.get(pk=turn.pk).status == Turn.Status.LOCALIZED
 
 
 # --- What only reads, and what must not wait -----------------------------------------------------------------------------
