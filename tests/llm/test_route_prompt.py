@@ -47,7 +47,7 @@ def test_another_message_about_the_same_branches_keeps_the_beginning() -> None:
 def test_however_long_the_texts_are_the_whole_stays_under_800_tokens(text: str) -> None:
     many = [option(number, text, topic=text, answer=text, summary=text) for number in range(1, 5)]
     messages, schema = route_messages(Question(text, (Option(None), *many)))
-    assert count(messages[0]["content"]) + count(messages[1]["content"]) <= 820
+    assert count(messages[0]["content"]) + count(messages[1]["content"]) <= 800
     assert count(SYSTEM) < 260 and count(json.dumps(schema)) < 60
 
 

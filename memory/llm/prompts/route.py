@@ -24,8 +24,8 @@ A user talks about several matters in turn. You are shown numbered conversations
 Answer with JSON only: {"place": number}"""
 
 # Tokens (o200k) of each part of a conversation, and of the message. Of an answer both ends: what it is about, and what it leaves open.
-TOPIC, SUMMARY, USER, ANSWER_HEAD, ANSWER_TAIL = 12, 30, 36, 16, 24
-MESSAGE_HEAD, MESSAGE_TAIL = 80, 40
+TOPIC, SUMMARY, USER, ANSWER_HEAD, ANSWER_TAIL = 12, 26, 32, 16, 22
+MESSAGE_HEAD, MESSAGE_TAIL = 72, 36
 ANSWER_TOKENS: Final = 200  # `{"place": 2}` takes six; a model that thinks first may, as long as there is time
 CHARACTERS_A_TOKEN: Final = 12  # no more of a text is looked at than so many for each token that may be shown
 
