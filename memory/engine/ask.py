@@ -106,19 +106,22 @@ def _why(decision: Decision, choice: Candidate, winner: Candidate, others: Seque
     """That a model was asked, and what it chose over what."""
     before = {candidate.state: candidate.probability for candidate in decision.candidates}
     goes = "Begins" if winner.state is None else "Continues" if winner.active else "Returns to"
+    rival = others[0] if others else None
     if choice.state != winner.state:
+        rival = None
         told = (
             f"Ranking alone was unsure, so the language model was asked. It chose {place_words(choice)}, but what is known speaks too much against that"
             f" ({_percent(before[choice.state])} before it was asked)."
         )
     elif winner.state == decision.parent:
-        over = f" over {place_words(others[0])}" if others else ""
-        told = f"Ranking alone was unsure ({_percent(before[winner.state])}), so the language model was asked: it chose the same{_end(over or '.')}"
+        over = f" over {_end(place_words(rival))}" if rival else "."
+        told = f"Ranking alone was unsure ({_percent(before[winner.state])}), so the language model was asked: it chose the same{over}"
     else:
-        first = next(candidate for candidate in decision.candidates if candidate.state == decision.parent)
-        told = f"The language model was asked and chose it over {place_words(first)}, to which ranking alone would have given {_percent(first.probability)}."
+        rival = next(candidate for candidate in decision.candidates if candidate.state == decision.parent)
+        told = f"The language model was asked and chose it over {place_words(rival)}, to which ranking alone would have given {_percent(rival.probability)}."
     shown = next((candidate for candidate in others if candidate.state == second), None) if second is not None else None
-    also = f" The path of {place_words(shown)} was close, so the model that answers was also shown it." if shown is not None else ""
+    called = "That path" if shown is not None and rival is not None and shown.state == rival.state else f"The path of {place_words(shown)}" if shown else ""
+    also = f" {called} was close, so the model that answers was also shown it." if shown else ""
     return f"{goes} {_end(place_words(winner))} {told}{also}"
 
 

@@ -163,7 +163,6 @@ export function traceView(trace: Trace, room: number, state: AppState, actions: 
     ${decision?.unsure
       ? html`<div class="note sun" data-testid="unsure">${icon('warn', 18)}<p><b>Not sure about this one.</b> ${why}</p></div>`
       : html`<p class="why" data-testid="why-sentence">${why}</p>`}
-    ${decision?.method === 'asked' ? html`<p class="meta"><span class="tag" data-testid="asked">model asked</span></p>` : nothing}
     ${decision?.corrected_by ? corrected(decision, zone) : nothing}
     ${trace.tokens.notes.map((note) => html`<div class="note sun" data-testid="note-${note.code}">${icon('warn', 18)}<p>${note.words}</p></div>`)}
     <div class="facts-line">${facts(trace).map((words) => html`<span>${words}</span>`)}</div>
