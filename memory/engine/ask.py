@@ -1,7 +1,7 @@
 """Inside the low-margin band: what a language model is asked about a turn's place, and what its word is worth.
 
 Where ranking alone is unsure, a model is offered the likeliest branches and a new root, by number. Its choice is one more piece of evidence: by Bayes' rule
-the ranker's probabilities are raised where such a choice points and lowered elsewhere, as much as it is right (`RIGHT`). So the model never decides
+the ranker's probabilities are raised where it points and lowered elsewhere, as far as such a choice can be believed (`ODDS`). So the model never decides
 against all else, and what comes out is still a probability. The asking itself is elsewhere (memory/llm); nothing here knows a network.
 """
 
@@ -18,9 +18,9 @@ from memory.engine.query import Query
 RANKED: Final[tuple[Method, ...]] = ("recall", "new_root")  # decided by ranking: no cue, no person's word
 BRANCHES: Final = 4  # offered at most, beside the new root
 OFFERED_FROM: Final = 0.02  # the probability that a branch must have to be offered
-# How often a model is taken to choose right among what it is offered. Fixed, since it is another model at every installation: cautious for a large one, about
-# what a small one reaches (docs/decisions/0017). At 0.5 between two places a choice would change nothing.
-RIGHT: Final = 0.6
+# How many times as likely a model's choice makes a place beside each other place that was offered. Fixed, since it is another model at every installation:
+# of a model that is right in four of ten such cases it takes nothing away, of one right in seven of ten it gives nearly all (docs/decisions/0017).
+ODDS: Final = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,29 +60,29 @@ def question(query: Query, decision: Decision, recall: Recall, then: Sequence[Re
     return Question(query.text, (Option(None), *sorted(branches, key=lambda option: option.tip.position if option.tip else 0)))
 
 
-def weighed(probabilities: Sequence[float], offered: Sequence[int], chosen: int, right: float = RIGHT) -> list[float]:
+def weighed(probabilities: Sequence[float], offered: Sequence[int], chosen: int, odds: float = ODDS) -> list[float]:
     """The probabilities of places (at most 1 together; what is missing are places nobody names) once a model, offered those at the indexes `offered`, chose
-    the one at the index `chosen`. It is right with the share `right` where the true place was offered, else one wrong choice is as likely as another.
-    Raises ValueError for a choice that wasn't offered."""
+    the one at the index `chosen`: by Bayes' rule, with a choice `odds` times as likely for the true place as for each other one, and any as likely as another
+    where the true place wasn't offered. Raises ValueError for a choice that wasn't offered."""
     if chosen not in offered:
         raise ValueError("the choice wasn't offered")
     number = len(offered)
+    wrong = 1 / (odds + number - 1)
     blind = 1 / number  # where the true place wasn't among them
-    wrong = (1 - right) / max(1, number - 1)
-    likelihood = [right if index == chosen else wrong if index in offered else blind for index in range(len(probabilities))]
+    likelihood = [odds * wrong if index == chosen else wrong if index in offered else blind for index in range(len(probabilities))]
     raised = [probability * likely for probability, likely in zip(probabilities, likelihood, strict=True)]
     whole = sum(raised) + max(0.0, 1 - sum(probabilities)) * blind
     return [share / whole for share in raised]
 
 
-def fold(decision: Decision, asked: Question, chosen: int, right: float = RIGHT) -> Decision:
+def fold(decision: Decision, asked: Question, chosen: int, odds: float = ODDS) -> Decision:
     """The decision with the word of a model, which chose the option of that number. The likeliest other branch stays the secondary one, however sure it
     makes us. Raises ValueError for a number that wasn't offered."""
     places = [candidate.state for candidate in decision.candidates]
     if not 0 <= chosen < len(asked.options):
         raise ValueError("the choice wasn't offered")
     offered = [places.index(option.state) for option in asked.options]
-    shares = weighed([candidate.probability for candidate in decision.candidates], offered, offered[chosen], right)
+    shares = weighed([candidate.probability for candidate in decision.candidates], offered, offered[chosen], odds)
     now = [replace(candidate, probability=share) for candidate, share in zip(decision.candidates, shares, strict=True)]
     ranked = sorted(now, key=lambda candidate: -candidate.probability)
     winner, others = ranked[0], ranked[1:]

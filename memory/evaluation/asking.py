@@ -13,7 +13,7 @@ from memory.evaluation.localization import Judged, calibration_error, gold_trees
 from memory.evaluation.results import Measured
 from memory.evaluation.rows import Row
 
-SHARES: Final = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+ODDS: Final = (1, 2, 3, 4, 6, 10, 100)
 Values = dict[str, float]
 
 
@@ -21,8 +21,8 @@ Values = dict[str, float]
 class Compared:
     """The judged turns of a system that asks (case and id → right or not): all of them, and those that were asked about.
 
-    own: whether the model's choice itself is right; offered: whether the right place was among those it was offered. by_share: what would be right of the
-    turns asked about if a choice were taken to be right with that share (`engine/ask.RIGHT`). Of a failed call ranking's place is what counts.
+    own: whether the model's choice itself is right; offered: whether the right place was among those it was offered. by_odds: what would be right of the
+    turns asked about if a choice made its place so many times as likely (`engine/ask.ODDS`; 1: ranking alone). Of a failed call ranking's place counts.
     """
 
     with_all: Values
@@ -31,7 +31,7 @@ class Compared:
     without_asked: Values
     own: Values
     offered: Values
-    by_share: Mapping[float, float]
+    by_odds: Mapping[float, float]
     ece_with: float
     ece_without: float
     failed: Mapping[str, int]
@@ -59,7 +59,7 @@ def compare(one: Measured, *, teacher: bool = False) -> Compared | None:
         without_asked={key: float(before[key].right) for key in asked},
         own={key: float(_right(row, trees, row["asked"]["chosen"])) for key, row in answered.items()},
         offered={key: float(any(_right(row, trees, place) for place in row["asked"]["offered"])) for key, row in asked.items()},
-        by_share={share: _mean([_right(row, trees, _winner(row["asked"], share)) for row in asked.values()]) for share in SHARES},
+        by_odds={odds: _mean([_right(row, trees, _winner(row["asked"], odds)) for row in asked.values()]) for odds in ODDS},
         ece_with=calibration_error([now[key] for key in asked]),
         ece_without=calibration_error([before[key] for key in asked]),
         failed={error: errors.count(error) for error in sorted(set(errors))},
@@ -81,11 +81,11 @@ def _trees(listed: Sequence[Row]) -> dict[str, str]:
     return gold_trees([Truth(row["id"], row["gold"]["parent"]) for row in listed if row["gold"] is not None])
 
 
-def _winner(call: Mapping[str, Any], share: float) -> int:
-    """The index of the place that comes out first when a choice is right with that share."""
+def _winner(call: Mapping[str, Any], odds: float) -> int:
+    """The index of the place that comes out first when a choice makes its place so many times as likely."""
     probabilities = [probability for _, probability in call["places"]]
     if call["chosen"] is not None:
-        probabilities = weighed(probabilities, call["offered"], call["chosen"], share)
+        probabilities = weighed(probabilities, call["offered"], call["chosen"], odds)
     return max(range(len(probabilities)), key=probabilities.__getitem__)
 
 

@@ -280,7 +280,7 @@ def _localization(there: Mapping[str, Measured], *, teacher: bool) -> list[str]:
 
 def _asked(there: Mapping[str, Measured], *, teacher: bool) -> list[str]:
     """What asking the model gains and costs, on the same turns of the same forests; nothing where none was asked."""
-    gains, words, shares = [], [], []
+    gains, words, by_odds = [], [], []
     for name, one in there.items():
         if (found := asking.compare(one, teacher=teacher)) is None:
             continue
@@ -299,7 +299,7 @@ def _asked(there: Mapping[str, Measured], *, teacher: bool) -> list[str]:
                 f"{figure(found.seconds[0], 1)} / {figure(found.seconds[1], 1)}",
             ]
         )
-        shares.append([f"`{name}`", *(figure(found.by_share[share]) for share in asking.SHARES)])
+        by_odds.append([f"`{name}`", *(figure(found.by_odds[odds]) for odds in asking.ODDS)])
     if not gains:
         return []
     head = ["system", "calls without an answer", "right place offered", "the model’s choice right", "ECE of turns asked, without / with"]
@@ -308,8 +308,8 @@ def _asked(there: Mapping[str, Measured], *, teacher: bool) -> list[str]:
         "The same turns on the same forests: where ranking alone would have put them (without), and where they were put with the model’s word (with).",
         table(["system", "turns", "number", "branch without", "branch with", "with minus without"], gains),
         table([*head, "tokens read / written a turn asked", "seconds, p50 / p95"], words),
-        "Branch accuracy of the turns asked, if the model’s choice were taken to be right with the share of the column (`engine/ask.py`, RIGHT):",
-        table(["system", *map(str, asking.SHARES)], shares),
+        "Branch accuracy of the turns asked, if the model’s choice made a place so many times as likely (`engine/ask.py`, ODDS; 1: ranking alone):",
+        table(["system", *map(str, asking.ODDS)], by_odds),
     ]
 
 

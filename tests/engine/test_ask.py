@@ -97,28 +97,26 @@ def test_an_earlier_state_that_was_found_by_its_time_can_be_offered_too() -> Non
 
 
 def test_a_choice_raises_its_place_by_bayes_rule() -> None:
-    # Right with .6, one of the two others with .2 each: three times as likely.
-    assert weighed([0.5, 0.3, 0.2], [0, 1, 2], 1, 0.6) == pytest.approx([0.1 / 0.32, 0.18 / 0.32, 0.04 / 0.32])
+    assert weighed([0.5, 0.3, 0.2], [0, 1, 2], 1, 3.0) == pytest.approx([0.5 / 1.6, 0.9 / 1.6, 0.2 / 1.6])  # three times as likely as it was
 
 
 def test_a_model_that_guesses_changes_nothing() -> None:
-    assert weighed([0.5, 0.3, 0.2], [0, 1, 2], 2, 1 / 3) == pytest.approx([0.5, 0.3, 0.2])
+    assert weighed([0.5, 0.3, 0.2], [0, 1, 2], 2, 1.0) == pytest.approx([0.5, 0.3, 0.2])
 
 
 def test_what_was_not_offered_loses_less_than_what_was_offered_and_not_chosen() -> None:
-    chosen, passed, unknown = weighed([0.4, 0.2, 0.2], [0, 1], 0, 0.8)  # .2 are places that nobody names
-    assert chosen > passed and unknown == pytest.approx(passed * 0.5 / 0.2) and chosen + passed + unknown < 1
+    chosen, passed, unknown = weighed([0.4, 0.2, 0.2], [0, 1], 0, 4.0)  # .2 are places that nobody names
+    assert chosen == pytest.approx(8 * passed) and unknown == pytest.approx(passed * 0.5 / 0.2) and chosen + passed + unknown < 1
 
 
-@given(st.lists(st.floats(0.01, 1), min_size=2, max_size=9), st.integers(0, 8), st.floats(0.3, 0.95))
-def test_the_shares_stay_probabilities_and_the_order_of_the_others_stays(weights: list[float], pick: int, right: float) -> None:
+@given(st.lists(st.floats(0.01, 1), min_size=2, max_size=9), st.integers(0, 8), st.floats(1, 50))
+def test_the_shares_stay_probabilities_and_the_order_of_the_others_stays(weights: list[float], pick: int, odds: float) -> None:
     shares = [weight / sum(weights) for weight in weights]
     offered = list(range(min(5, len(shares))))
     chosen = pick % len(offered)
-    after = weighed(shares, offered, chosen, right)
+    after = weighed(shares, offered, chosen, odds)
     assert sum(after) == pytest.approx(1) and all(0 <= share <= 1 for share in after)
-    if right > 1 / len(offered):
-        assert after[chosen] >= shares[chosen] - 1e-9
+    assert after[chosen] >= shares[chosen] - 1e-9
     others = [index for index in offered if index != chosen]
     assert sorted(others, key=lambda index: shares[index]) == sorted(others, key=lambda index: after[index]) or len(set(shares)) < len(shares)
 
@@ -133,7 +131,7 @@ def test_the_model_overrules_a_close_decision_and_says_over_what() -> None:
     after = fold(CLOSE, told_of(), 2)  # the talk
     assert (after.method, after.parent, after.root) == ("asked", TALK.id, TALK.root)
     assert after.second == KITCHEN.id  # what ranking alone would have chosen stays the secondary branch
-    assert after.probability == pytest.approx(0.4 * 0.6 / (0.4 * 0.6 + 0.6 * 0.4 / 3)) and not after.unsure
+    assert after.probability == pytest.approx(0.4 * 4 / (0.4 * 4 + 0.6)) and not after.unsure
     assert [one.probability for one in after.candidates] == sorted((one.probability for one in after.candidates), reverse=True)
     assert after.margin == pytest.approx(after.probability - after.candidates[1].probability)
     assert after.why.startswith("Returns to Volcano talk, Ten slides. The language model was asked and chose it over Kitchen, The wall stays")

@@ -65,9 +65,9 @@ def test_the_same_turns_are_compared_with_the_model_s_word_and_without(measured)
 
 def test_other_weights_of_its_word_are_worked_out_on_the_same_turns(measured):
     found = asking.compare(load(measured, "streams")["ours-asked"])
-    # At .3, less than chance, its choice counts against itself; from .4 on it decides these close ones.
-    assert found.by_share[0.3] == 0.25 and found.by_share[0.6] == found.by_share[0.4] == 0.5
-    assert set(found.by_share) == set(asking.SHARES)
+    assert found.by_odds[1] == 0.5  # as without its word: b1 and a2
+    assert found.by_odds[2] == found.by_odds[100] == 0.5  # b1 and b2
+    assert set(found.by_odds) == set(asking.ODDS)
 
 
 def test_the_report_has_a_section_of_it_only_where_a_model_was_asked(measured, tmp_path):
