@@ -1066,6 +1066,8 @@ export interface components {
             /** Format: double */
             probability: number;
             method: components["schemas"]["MethodEnum"];
+            /** @description Ranking is unsure: in chat the language model would be asked as well. */
+            asks: boolean;
             candidates: components["schemas"]["RecallCandidate"][];
         };
         Match: {
@@ -1101,11 +1103,12 @@ export interface components {
          *     * `temporal` - temporal return
          *     * `recall` - hybrid recall
          *     * `new_root` - new root
+         *     * `asked` - chosen with the language model
          *     * `given` - given by the sender
          *     * `corrected` - corrected by a person
          * @enum {string}
          */
-        MethodEnum: "continuation" | "temporal" | "recall" | "new_root" | "given" | "corrected";
+        MethodEnum: "continuation" | "temporal" | "recall" | "new_root" | "asked" | "given" | "corrected";
         Models: {
             localizer: string;
             roles: components["schemas"]["Role"][];
@@ -1415,7 +1418,7 @@ export interface components {
          * @enum {string}
          */
         SourceEnum: "environment" | "page" | "none";
-        /** @description What the calls of one stage took: answer, extract, embed, rerank. */
+        /** @description What the calls of one stage took: answer, extract, embed, rerank, route (where the turn goes). */
         StageUse: {
             input: number;
             output: number;

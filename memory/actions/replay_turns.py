@@ -15,7 +15,7 @@ from memory.actions import structure
 from memory.actions.refine import drain
 from memory.errors import Refused, conflict
 from memory.llm.interface import ModelError
-from memory.models import Forest, InteractionState, Job, Outbox
+from memory.models import Forest, InteractionState, Job, Outbox, RoutingDecision
 from memory.store import jobs
 from memory.store import refine as store
 from memory.threads import pulse
@@ -74,10 +74,13 @@ def _localize_all(job: Job) -> tuple[list[dict[str, Any]], int]:
     proposals: list[dict[str, Any]] = []
     ids = list(structure.placed(forest, (job.result or {}).get("after", 0)).values_list("pk", flat=True))
     for number, pk in enumerate(ids, 1):
-        state = InteractionState.objects.filter(pk=pk).first()
+        state = InteractionState.objects.select_related("turn__decision").filter(pk=pk).first()
         if state is not None:
-            decision = steps.localize_text(forest, state.user_text, state.time, as_of=state.position - 1).decision
-            if decision.parent != state.parent_id:
+            place = steps.localize_text(forest, state.user_text, state.time, as_of=state.position - 1)
+            decision = place.decision
+            # Where a model was asked, ranking alone has no better word for as long as it would ask again.
+            doubted = state.turn.decision.method == RoutingDecision.Method.ASKED and steps.to_ask(place) is not None
+            if decision.parent != state.parent_id and not doubted:
                 found = {"state": pk, "from": state.parent_id, "to": decision.parent, "probability": round(decision.probability, 4), "unsure": decision.unsure}
                 proposals.append(found)
         _say(job, done=number, total=len(ids), message="Localizing")

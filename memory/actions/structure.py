@@ -155,7 +155,7 @@ def unindex(forest: Forest, states: Iterable[int], kinds: Iterable[int] = Postin
 def placed(forest: Forest, after: int) -> QuerySet[InteractionState]:
     """The states later than a position whose place localization chose, not their sender and nobody since: they may be placed anew. In order of time."""
     method = RoutingDecision.Method
-    chosen = [method.CONTINUATION, method.TEMPORAL, method.RECALL, method.NEW_ROOT]
+    chosen = [method.CONTINUATION, method.TEMPORAL, method.RECALL, method.NEW_ROOT, method.ASKED]
     later: QuerySet[InteractionState] = InteractionState.objects.in_forest(forest).filter(position__gt=after, turn__decision__method__in=chosen)
     return later.order_by("position")
 

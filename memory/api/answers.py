@@ -366,6 +366,7 @@ class Localization(Shape):
     root = s.JSONField(allow_null=True)
     probability = s.FloatField()
     method = s.ChoiceField(choices=models.RoutingDecision.Method.choices)
+    asks = s.BooleanField(help_text="Ranking is unsure: in chat the language model would be asked as well.")
     candidates = RecallCandidate(many=True)
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 EvidenceKind = Literal["fact", "artifact", "event", "mutable_state"]
 Status = Literal["current", "superseded", "retracted", "quarantined"]
 Channel = Literal["semantic", "keyword", "entity", "topic"]
-Method = Literal["continuation", "temporal", "recall", "new_root", "given", "corrected"]
+Method = Literal["continuation", "temporal", "recall", "new_root", "asked", "given", "corrected"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,11 +207,16 @@ def _tree(state: Interaction) -> str:
     return excerpt(state.topic, LABEL)
 
 
+def spoken(name: str) -> str:
+    """A label or a topic as it stands within a sentence."""
+    return excerpt(name, SPOKEN).rstrip(" .!?,")
+
+
 def place_words(candidate: Candidate) -> str:
     """What a candidate is called in a sentence."""
     if candidate.state is None:
         return "a new topic"
-    parts = [excerpt(part, SPOKEN).rstrip(" .!?,") for part in (candidate.tree, candidate.label) if part]
+    parts = [spoken(part) for part in (candidate.tree, candidate.label) if part]
     return ", ".join(parts) if parts else "an earlier turn"
 
 

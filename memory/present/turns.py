@@ -21,6 +21,8 @@ PARTS = {"meaning": "Meaning", "words": "Words", "names": "Names", "reply": "Lef
 NOTES = {
     "prompt_cut": "The server read far fewer tokens than it was sent: it cut the beginning. Give it a longer context, or lower EVIDENCE_BUDGET.",
     "model_gone": "The model chosen for this forest isn’t offered any more, so the usual one answered. Choose another under the message field.",
+    "asked_in_vain": "The language model was asked where this turn goes, but gave no answer that could be used. Ranking alone decided.",
+    "asked_too_long": "The language model was asked where this turn goes, but not fast enough (LOCALIZER_ASK_SECONDS). Ranking alone decided.",
 }
 EVIDENCE_ITEMS = "$[*].items[*] ? (" + " || ".join(f'@.kind == "{kind}"' for kind in EVIDENCE_MODELS) + ")"
 
