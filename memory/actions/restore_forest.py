@@ -277,7 +277,8 @@ def _candidate(one: Row, states: Mapping[int, int]) -> Row:
     told = {part: sign for part, sign in signs.from_json(one.get("signs")).items() if sign.state is None or sign.state in states}
     kept = signs.to_json({part: replace(sign, state=states[sign.state]) if sign.state is not None else sign for part, sign in told.items()})
     state = states.get(one["state"]) if one.get("state") is not None else None
-    return {**one, "state": state, "root": states.get(one.get("root")), "signs": kept}  # type: ignore[arg-type]
+    place = {"state": state, "root": states.get(one.get("root"))}  # type: ignore[arg-type]
+    return {**one, **place, **({"signs": kept} if "signs" in one else {})}
 
 
 def _item(item: Row, document: _Document) -> Row:

@@ -6,6 +6,7 @@ way. Signs quote the input itself, or an open question of a state, which they na
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from memory.engine import describe, pieces, reply
 from memory.engine.features import ANSWERED, OPEN_FROM, known_names
 from memory.engine.forest import Lane, Recall, Sign
 from memory.engine.query import Query
-from memory.engine.terms import entity_spans, entity_term, surfaces, terms
+from memory.engine.terms import DENSE, entity_spans, entity_term, fold, surfaces, terms
 from memory.engine.text import excerpt
 
 Signs = Mapping[str, Sign]
@@ -45,10 +46,32 @@ class _Field:
     def as_written(self, stems: Iterable[str]) -> list[str]:
         """Words as the input writes them, without those of names, which are told apart."""
         in_names = {term for name in self.query.entities for term in terms(self.written.get(name, name))}
-        return [self.said.get(term, term) for term in stems if term not in in_names]
+        kept = [term for term in stems if term not in in_names]
+        grams = [term for term in kept if _GRAM.fullmatch(term)]
+        runs = _runs(fold(self.query.text), grams) if grams else {}
+        return list(dict.fromkeys(runs.get(term) or self.said.get(term, term) for term in kept))
 
     def others(self, lane: Lane) -> list[Lane]:
         return [other for other in self.lanes if other is not lane]
+
+
+# What a script without blanks is indexed by: two characters at a time.
+_GRAM = re.compile(f"[{DENSE}]{{2}}")
+
+
+def _runs(text: str, grams: Collection[str]) -> dict[str, str]:
+    """Pairs of characters that follow each other in a text, joined again: pair → the first run that it is in."""
+    found: dict[str, str] = {}
+    wanted = frozenset(grams)
+    places = [place for place in range(len(text) - 1) if text[place : place + 2] in wanted]
+    starts = [place for place in places if place - 1 not in places]
+    for start in starts:
+        end = start
+        while end in places:
+            end += 1
+        for place in range(start, end):
+            found.setdefault(text[place : place + 2], text[start : end + 1])
+    return found
 
 
 def read(query: Query, recall: Recall, branches: Collection[int], shared: Mapping[int, Sequence[str]]) -> dict[int | None, Signs]:
@@ -170,13 +193,14 @@ def _cue(field: _Field, lane: Lane) -> Sign | None:
 
 
 def _of_new(field: _Field) -> Signs:
-    """What no branch has of the input, and what its wording begins."""
+    """What was never said before in the forest, and what the wording of the input begins."""
     query, cues = field.query, field.query.cues
+    counted = field.recall.document_frequency
     known = frozenset().union(*(lane.terms for lane in field.lanes))
     names = frozenset().union(*field.names.values())
-    unnamed = [field.written.get(name, name) for name in query.entities if name not in names]
+    unnamed = [field.written.get(name, name) for name in query.entities if name not in names and any(not counted.get(term) for term in terms(name))]
     return _given(
-        words=_quoted("unsaid", field.as_written(term for term in query.content if term not in known)),
+        words=_quoted("unsaid", field.as_written(term for term in query.content if term not in known and not counted.get(term))),
         names=_quoted("introduced" if cues.introducing else "unnamed", unnamed),
         cue=_quoted("fresh", [cues.fresh]) if cues.fresh else Sign("greeting") if cues.greeting else None,
     )

@@ -82,7 +82,7 @@ def test_a_name_that_was_spoken_of_in_one_place_only_is_in_the_sentence() -> Non
 def test_a_new_topic_says_what_was_said_nowhere_before() -> None:
     ranked = Calibration.linear({"new_unknown_name": 3.0}, {})
     decision = localize.localize(asked("What did Vermeer paint?"), recalled((HOOD, 0.02), (BREAD, 0.01)), ranked)
-    assert decision.why.startswith("Begins a new topic: no path is close enough to it, and “Vermeer” was spoken of nowhere else.")
+    assert decision.why.startswith("Begins a new topic: no path is close enough to it, and “Vermeer” was never spoken of before.")
 
 
 def test_a_place_cut_short_ends_its_sentence() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -27,9 +28,11 @@ def lane(branch: int, said: str = "", **more: object) -> Lane:
     return Lane(tip, [branch], **kept)  # type: ignore[arg-type]
 
 
-def of(query: Query, *lanes: Lane, active: int | None = None, anchors: tuple[Anchor, ...] = ()) -> dict[int | None, signs.Signs]:
+def of(
+    query: Query, *lanes: Lane, active: int | None = None, anchors: tuple[Anchor, ...] = (), counted: Mapping[str, int] | None = None
+) -> dict[int | None, signs.Signs]:
     by_branch = {one.tip.branch: one for one in lanes}
-    recall = Recall([], by_branch, by_branch[active].tip if active else None, anchors, {}, len(lanes), 10.0)
+    recall = Recall([], by_branch, by_branch[active].tip if active else None, anchors, counted or {}, len(lanes), 10.0)
     shared = {one.tip.branch: [term for term in query.content if term in one.terms] for one in lanes}
     return signs.read(query, recall, by_branch, shared)
 
@@ -110,8 +113,16 @@ def test_wording_that_leans_on_the_matter_at_hand_speaks_for_it_alone() -> None:
     assert says(found[2]["cue"]) and "cue" not in found[1]
 
 
-def test_a_new_topic_is_spoken_for_by_what_was_said_nowhere() -> None:
-    found = of(asked("By the way, what did Vermeer paint?"), lane(1, "The hood"))[None]
+def test_pairs_of_characters_are_joined_again_where_no_blanks_part_words() -> None:
+    found = of(asked("厨房的天花板有多高？"), lane(1, "我们要装修厨房，天花板很低"), lane(2, "花园"))
+    assert found[1]["words"] == Sign("only_words", ("厨房", "天花板"))
+
+
+def test_a_new_topic_is_spoken_for_by_what_was_never_said_before() -> None:
+    new = asked("By the way, what did Vermeer paint?")
+    found = of(new, lane(1, "The hood"))[None]
+    # Said on a path that isn't among those looked at.
+    assert {"words", "names"} & of(new, lane(1, "The hood"), counted={"paint": 1, "vermeer": 2})[None].keys() == set()
     assert found["names"] == Sign("unnamed", ("Vermeer",))
     assert found["words"].quotes == ("paint",)
     assert says(found["cue"]) == "“by the way” announces another matter"
