@@ -108,7 +108,7 @@ def _row(model: Any, row: Any, names: Names) -> Any:
         told["state_id"] = told["state_id"] if row.by == "user" else None  # for the rest that of the new item
         del told["at"]
     if model is RoutingDecision:
-        told["candidates"] = [{**one, **{end: names["state", one[end]] for end in ("state", "root")}} for one in row.candidates]
+        told["candidates"] = [_candidate(one, names) for one in row.candidates]
         told.pop("corrected_at")
     if "blocks" in told:
         told["blocks"] = [{**block, "items": [_item(item, names) for item in block["items"]]} for block in row.blocks]
@@ -119,6 +119,11 @@ def _row(model: Any, row: Any, names: Names) -> Any:
         return (told["state_id"], row.kind, item), np.array(row.vector.to_list() if hasattr(row.vector, "to_list") else row.vector, dtype=np.float32)
     assert model is not NewVector
     return told
+
+
+def _candidate(one: dict[str, Any], names: Names) -> dict[str, Any]:
+    signs = {part: {**sign, "state": names["state", sign["state"]]} for part, sign in one.get("signs", {}).items()}
+    return {**one, **{end: names["state", one[end]] for end in ("state", "root")}, "signs": signs}
 
 
 def _item(item: dict[str, Any], names: Names) -> dict[str, Any]:

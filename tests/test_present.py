@@ -155,6 +155,39 @@ def test_queries_do_not_grow_with_the_number_of_rows(ines, django_assert_max_num
     assert present.trace_json(parent.turn)["context"]["tokens"] == 14
 
 
+def test_a_trace_contrasts_the_place_that_was_chosen_with_the_next(kitchen):
+    decision = kitchen.grout.turn.decision
+    answers = {"kind": "answers", "quotes": ["Which grey?"], "state": kitchen.tiles.pk}
+    [chosen] = decision.candidates
+    chosen |= {"parts": {"meaning": 1.0, "reply": 2.5}, "signs": {"reply": answers}}
+    second = {
+        **chosen,
+        "state": kitchen.hood.pk,
+        "probability": 0.1,
+        "parts": {"meaning": 1.6, "reply": 0.5},
+        "signs": {"meaning": {"kind": "near_last", "quotes": [], "state": None}},
+    }
+    decision.candidates = [chosen, second]
+
+    def contrast():
+        decision.save()
+        kitchen.grout.turn.refresh_from_db()
+        return present.trace_json(kitchen.grout.turn)["decision"]["contrast"]
+
+    assert contrast() == [
+        {"key": "reply", "label": "Left open", "by": 2.0, "words": "it answers “Which grey?”"},
+        {"key": "meaning", "label": "Meaning", "by": -0.6, "words": "what was said last there is nearest to it"},
+    ]
+    # Kept before there were signs: it still says which way each part weighs.
+    del chosen["signs"], second["signs"]
+    assert [one["words"] for one in contrast()] == ["it fits better what was left open there", "the meaning there is nearer"]
+    # Of what a person chose, or where the place was deleted since, nothing is weighed.
+    decision.method = "corrected"
+    assert contrast() == []
+    decision.method, decision.candidates = "recall", [second, {**chosen, "state": None}]
+    assert contrast() == []
+
+
 def test_no_label_turns_the_reading_direction_of_what_follows(ines):
     forest = plant(ines)
     state = say(forest, "Budget \u202e000,5 for Bosch\u2066", words="budget bosch")

@@ -843,6 +843,18 @@ export interface components {
             probability: number;
             unsure: boolean;
         };
+        Difference: {
+            /** @description The part. */
+            key: string;
+            label: string;
+            /**
+             * Format: double
+             * @description Above 0 it speaks for the place that was chosen, below for the next.
+             */
+            by: number;
+            /** @description What spoke for the one it favours, which “there” is. */
+            words: string;
+        };
         /**
          * @description * `retract` - retract
          *     * `restore` - restore
@@ -1411,6 +1423,14 @@ export interface components {
             /** Format: double */
             took_ms: number;
         };
+        /** @description What spoke for a place most in one part of its score. */
+        Sign: {
+            kind: string;
+            /** @description At most three, each on one line. */
+            quotes: string[];
+            /** @description Whose text is quoted; null: the words are the turn's own. */
+            state: number | null;
+        };
         /**
          * @description * `environment` - environment
          *     * `page` - page
@@ -1562,6 +1582,10 @@ export interface components {
             channels: {
                 [key: string]: components["schemas"]["ChannelHit"] | null;
             };
+            /** @description By part, where there is something to name. */
+            signs: {
+                [key: string]: components["schemas"]["Sign"];
+            };
         };
         TraceDecision: {
             method: components["schemas"]["MethodEnum"];
@@ -1582,6 +1606,8 @@ export interface components {
             corrected_from: components["schemas"]["Place"] | null;
             parts: components["schemas"]["Part"][];
             candidates: components["schemas"]["TraceCandidate"][];
+            /** @description The first candidate against the second, longest first; empty where a person chose or one was deleted. */
+            contrast: components["schemas"]["Difference"][];
         };
         TreeRow: {
             root: number;

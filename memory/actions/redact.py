@@ -56,10 +56,10 @@ class Away:
 
 
 def redact_decisions(forest: Forest, away: Away, turns: Iterable[int], parents: Mapping[int, int | None]) -> None:
-    """Candidates that no longer exist go; those that were called by a summary or topic that is told anew are called by their own words.
+    """Candidates that no longer exist go; those that were called by a summary or topic that is told anew are called by their own words; signs that quote go.
 
     `turns` belong to the deleted states and go anyway; `parents` maps a turn to the parent its state has now."""
-    gone, renamed = set(away.gone), {*away.retold, *away.reworded}
+    gone, renamed, quoted = set(away.gone), {*away.retold, *away.reworded}, {*away.gone, *away.reworded}
     named = _naming(forest, gone | renamed, {*gone, *away.keys})
     own = InteractionState.objects.filter(pk__in=renamed).values_list("pk", "user_text")
     labels = {pk: label_of("", user[:LABEL_SOURCE_LENGTH]) for pk, user in own}
@@ -74,6 +74,9 @@ def redact_decisions(forest: Forest, away: Away, turns: Iterable[int], parents: 
                 candidate = {**candidate, "tree": None, "root": None if candidate["root"] in gone else candidate["root"]}
             if candidate["state"] in renamed:
                 candidate = {**candidate, "label": labels.get(candidate["state"], MARKER)}
+            if hit := {part: sign for part, sign in candidate.get("signs", {}).items() if sign["state"] in quoted}:
+                said |= {quote for sign in hit.values() for quote in sign["quotes"]}
+                candidate = {**candidate, "signs": {part: sign for part, sign in candidate["signs"].items() if part not in hit}}
             if candidate["state"] not in gone:
                 candidates.append(candidate)
         decision.candidates = candidates
@@ -85,7 +88,7 @@ def redact_decisions(forest: Forest, away: Away, turns: Iterable[int], parents: 
 
 
 def _naming(forest: Forest, states: Collection[int], roots: Collection[int]) -> list[int]:
-    """The decisions that chose one of the states or name them, or a tree, among their candidates; by the indexes of migration 0009."""
+    """The decisions that chose one of the states or name or quote them, or name a tree, among their candidates; by the indexes of migrations 0009 and 0012."""
     rows = read.select(
         """
         SELECT d.id FROM unnest(%s::bigint[]) AS q(id) JOIN memory_routingdecision d
@@ -94,9 +97,12 @@ def _naming(forest: Forest, states: Collection[int], roots: Collection[int]) -> 
         SELECT d.id FROM unnest(%s::bigint[]) AS q(id) JOIN memory_routingdecision d
           ON jsonb_path_query_array(d.candidates, '$[*].root'::jsonpath) @> jsonb_build_array(q.id) WHERE d.forest_id = %s
         UNION
+        SELECT d.id FROM unnest(%s::bigint[]) AS q(id) JOIN memory_routingdecision d
+          ON jsonb_path_query_array(d.candidates, '$[*].signs.*.state'::jsonpath) @> jsonb_build_array(q.id) WHERE d.forest_id = %s
+        UNION
         SELECT id FROM memory_routingdecision WHERE forest_id = %s AND chosen_id = ANY(%s)
         """,
-        [list(states), forest.pk, list(roots), forest.pk, forest.pk, list(states)],
+        [list(states), forest.pk, list(roots), forest.pk, list(states), forest.pk, forest.pk, list(states)],
     )
     return [row[0] for row in rows]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import IO, Any
 from zoneinfo import available_timezones
 
@@ -21,6 +21,7 @@ from memory.actions import structure
 from memory.actions.export_forest import LEFT_OUT, SECTIONS, VERSION
 from memory.actions.index_pieces import index_pieces
 from memory.actions.index_states import index_states
+from memory.engine import signs
 from memory.errors import conflict, invalid
 from memory.imports.reading import LONGEST
 from memory.imports.stream import Piece, decode, load, pieces
@@ -273,7 +274,11 @@ def _new(old: Any, section: str, document: _Document) -> int | None:
 
 
 def _candidate(one: Row, states: Mapping[int, int]) -> Row:
-    return {**one, "state": states.get(one["state"]) if one.get("state") is not None else None, "root": states.get(one.get("root"))}  # type: ignore[arg-type]
+    told = {part: sign for part, sign in signs.from_json(one.get("signs")).items() if sign.state is None or sign.state in states}
+    kept = signs.to_json({part: replace(sign, state=states[sign.state]) if sign.state is not None else sign for part, sign in told.items()})
+    state = states.get(one["state"]) if one.get("state") is not None else None
+    place = {"state": state, "root": states.get(one.get("root"))}  # type: ignore[arg-type]
+    return {**one, **place, **({"signs": kept} if "signs" in one else {})}
 
 
 def _item(item: Row, document: _Document) -> Row:

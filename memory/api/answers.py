@@ -246,6 +246,14 @@ class ChannelHit(Shape):
     score = s.FloatField()
 
 
+class Sign(Shape):
+    """What spoke for a place most in one part of its score."""
+
+    kind = s.CharField()
+    quotes = s.ListField(child=s.CharField(), help_text="At most three, each on one line.")
+    state = maybe(help_text="Whose text is quoted; null: the words are the turn's own.")
+
+
 class TraceCandidate(Shape):
     state = maybe()
     root = maybe()
@@ -256,6 +264,7 @@ class TraceCandidate(Shape):
     probability = s.FloatField()
     parts = s.DictField(child=s.FloatField())
     channels = s.DictField(child=ChannelHit(allow_null=True))
+    signs = s.DictField(child=Sign(), help_text="By part, where there is something to name.")
 
 
 class Weighed(Shape):
@@ -274,6 +283,13 @@ class Place(Shape):
     label = s.CharField()
 
 
+class Difference(Shape):
+    key = s.CharField(help_text="The part.")
+    label = s.CharField()
+    by = s.FloatField(help_text="Above 0 it speaks for the place that was chosen, below for the next.")
+    words = s.CharField(help_text="What spoke for the one it favours, which “there” is.")
+
+
 class TraceDecision(Shape):
     method = s.ChoiceField(choices=models.RoutingDecision.Method.choices)
     chosen = maybe()
@@ -288,6 +304,7 @@ class TraceDecision(Shape):
     corrected_from = Place(allow_null=True, help_text="Where localization or the sender had put it; null: it had begun a topic, or nobody moved it.")
     parts = Part(many=True)
     candidates = TraceCandidate(many=True)
+    contrast = Difference(many=True, help_text="The first candidate against the second, longest first; empty where a person chose or one was deleted.")
 
 
 class ContextItem(Shape):

@@ -253,14 +253,14 @@ def _words(lanes: Sequence[Lane], weights: Mapping[str, float], query: Query) ->
     }
 
 
-def _named(query: Query, lanes: Sequence[Lane]) -> list[frozenset[str]]:
+def known_names(query: Query, lanes: Sequence[Lane]) -> list[frozenset[str]]:
     """The named things of the input that each branch has spoken of, be it in other letters."""
     words = {name: frozenset(terms(name)) for name in query.entities}
     return [frozenset(name for name in query.entities if name in lane.names or (words[name] and words[name] <= lane.terms)) for lane in lanes]
 
 
 def _names(query: Query, lanes: Sequence[Lane]) -> Columns:
-    known = _named(query, lanes)
+    known = known_names(query, lanes)
     holders = Counter(name for names in known for name in names)
     total = len(query.entities) or 1
     return {
@@ -367,7 +367,7 @@ def _worded(columns: Columns, said: Mapping[str, float]) -> None:
 def _new_root(columns: Columns, said: Mapping[str, float], told: float, query: Query, lanes: Sequence[Lane], weights: Mapping[str, float]) -> dict[str, float]:
     """How little the branches have of what was said, and the wording."""
     known = frozenset().union(*(lane.terms for lane in lanes))
-    named = frozenset().union(*_named(query, lanes))
+    named = frozenset().union(*known_names(query, lanes))
     total = sum(weights.values()) or 1.0
     uncovered = 1.0 - sum(weight for term, weight in weights.items() if term in known) / total
     introducing = float(query.cues.introducing and any(name not in named for name in query.entities))

@@ -122,8 +122,19 @@ class Recall:
 
 
 @dataclass(frozen=True, slots=True)
+class Sign:
+    """What spoke for a place most in one part of its score: its kind (`signs.py`) and the words quoted, each on one line.
+
+    `state` is the state whose text is quoted; None: the words are the input's own."""
+
+    kind: str
+    quotes: tuple[str, ...] = ()
+    state: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
-    """One place an input may go. `state` None is a new root. `parts` sum to `score`."""
+    """One place an input may go. `state` None is a new root. `parts` sum to `score`; `signs` say by part what spoke for it, where it can be named."""
 
     state: int | None
     root: int | None
@@ -134,6 +145,7 @@ class Candidate:
     probability: float
     parts: Mapping[str, float]
     channels: Mapping[Channel, Hit] = field(default_factory=dict)
+    signs: Mapping[str, Sign] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

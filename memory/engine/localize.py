@@ -14,13 +14,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from memory.engine import inner, rank
+from memory.engine import inner, rank, signs
 from memory.engine.calibration import Calibration
+from memory.engine.contrast import favouring
 from memory.engine.features import PARTS
 from memory.engine.forest import Candidate, Decision, Interaction, Method, Recall, Recalled
 from memory.engine.query import Query
 from memory.engine.rank import Branch
-from memory.engine.terms import surfaces
 from memory.engine.text import excerpt, one_line
 from memory.engine.when import Window
 
@@ -115,12 +115,11 @@ def _decide(
     new = Candidate(None, None, "A new topic", "", False, threshold, shares[-1], fresh_parts)
     winner = candidates[chosen] if chosen is not None else new
     ranked = sorted([*candidates, new], key=lambda candidate: (candidate is not winner, -candidate.probability, candidate.state or 0))
-    runner_up = ranked[1] if len(ranked) > 1 else None
+    kept = _signed(query, recall, scored, _kept(ranked, new, shown))
+    winner, runner_up = kept[0], kept[1] if len(kept) > 1 else None
     sure, unsure = winner.probability >= SURE, winner.probability < UNSURE
     second = (
-        next((candidate.state for candidate in ranked[1:] if candidate.state is not None and candidate.probability >= WORTH_SHOWING), None)
-        if not sure
-        else None
+        next((candidate.state for candidate in kept[1:] if candidate.state is not None and candidate.probability >= WORTH_SHOWING), None) if not sure else None
     )
     return Decision(
         method=method,
@@ -130,8 +129,8 @@ def _decide(
         margin=winner.probability - (runner_up.probability if runner_up else 0.0),
         threshold=threshold,
         unsure=unsure,
-        why=_why(query, method, winner, runner_up, scored[chosen][0] if chosen is not None else None, second is not None),
-        candidates=_kept(ranked, new, shown),
+        why=_why(query, method, winner, runner_up, second is not None),
+        candidates=kept,
         second=second,
         ranker=ranker,
     )
@@ -196,6 +195,14 @@ def _kept(ranked: Sequence[Candidate], new: Candidate, shown: int) -> list[Candi
     return [candidate for candidate in ranked if candidate is new or candidate in kept]
 
 
+def _signed(query: Query, recall: Recall, scored: Scored, kept: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates with what spoke for each."""
+    branches = {branch.tip.id: branch for branch, _ in scored}
+    of = {candidate.state: branches[candidate.state].tip.branch for candidate in kept if candidate.state is not None}
+    found = signs.read(query, recall, of.values(), {branch.tip.branch: branch.shared for branch in branches.values()})
+    return [replace(candidate, signs=found[of[candidate.state] if candidate.state is not None else None]) for candidate in kept]
+
+
 # --- In plain words ------------------------------------------------------------------------------------------------------
 
 
@@ -220,7 +227,7 @@ def place_words(candidate: Candidate) -> str:
     return ", ".join(parts) if parts else "an earlier turn"
 
 
-def _why(query: Query, method: Method, winner: Candidate, runner_up: Candidate | None, branch: Branch | None, shown_too: bool) -> str:
+def _why(query: Query, method: Method, winner: Candidate, runner_up: Candidate | None, shown_too: bool) -> str:
     """What decided and what nearly did, in one or two plain sentences."""
     place = place_words(winner)
     if method == "continuation":
@@ -233,33 +240,17 @@ def _why(query: Query, method: Method, winner: Candidate, runner_up: Candidate |
             return "The first turn of the forest begins its first topic."
         if query.cues.fresh:
             return f"“{one_line(query.cues.fresh)}” announces another matter, so it begins a new topic.{rival}"
-        return f"Begins a new topic: no path is close enough to it.{rival}"
+        named = [one.words for one in favouring(winner, runner_up) if one.sign is not None][:1]
+        return f"Begins a new topic: {', and '.join(['no path is close enough to it', *named])}.{rival}"
     verb = "Continues" if winner.active else "Returns to"
-    reasons = _reasons(query, winner, runner_up, branch)
-    return f"{verb} {place}{'' if place.endswith('…') else '.'} {reasons}{rival}"
+    return f"{verb} {place}{'' if place.endswith('…') else '.'} {_reasons(winner, runner_up)}{rival}"
 
 
-def _reasons(query: Query, winner: Candidate, runner_up: Candidate | None, branch: Branch | None) -> str:
-    against = runner_up.parts if runner_up else {}
-    lead = {part: score - against.get(part, 0.0) for part, score in winner.parts.items()}
-    written = surfaces(query.text)
-    said = [f"“{excerpt(written.get(term, term), 30)}”" for term in (branch.shared if branch else ())[:2]]
-    phrases: list[str] = []
-    for part in sorted(lead, key=lambda part: -lead[part]):
-        if lead[part] <= 0 and phrases:
-            break
-        if part in ("words", "names", "path") and said:
-            phrases.append(f"{' and '.join(said)} {'were' if len(said) > 1 else 'was'} spoken of on that path")
-            said = []
-        elif part == "reply":
-            phrases.append("it answers what was left open there")
-        elif part == "meaning":
-            phrases.append("the meaning is closest to it")
-        elif part in ("cue", "recency") and winner.active and not any("spoken about" in phrase for phrase in phrases):
-            phrases.append("it was the last one spoken about")
-        if len(phrases) == 2:
-            break
-    text = " and ".join(phrases) or "it is the likeliest place"
+def _reasons(winner: Candidate, runner_up: Candidate | None) -> str:
+    """What spoke for the winner most, and what else did: rather something that can be named."""
+    leading = favouring(winner, runner_up) if runner_up else []
+    others = sorted(leading[1:], key=lambda one: (one.sign is None, -one.by))
+    text = ", and ".join(one.words for one in [*leading[:1], *others[:1]]) or "it is the likeliest place"
     return f"{text[0].upper()}{text[1:]}."
 
 

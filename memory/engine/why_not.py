@@ -4,33 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from memory.engine.contrast import contrast
 from memory.engine.forest import Candidate, Method
 from memory.engine.localize import place_words
 from memory.engine.query import Query
 from memory.engine.text import excerpt, one_line
 
 NAMED: Final = 2  # parts named on either side
-SLIGHT: Final = 0.05  # a difference that decides nothing
-
-# What a lower score in a part says of a branch, and a higher one.
-AGAINST: Final = {
-    "meaning": "its meaning is further from what was said",
-    "words": "fewer of the words were spoken of there",
-    "names": "the names that were said belong elsewhere",
-    "reply": "nothing was left open there that this answers",
-    "path": "its path as a whole has less to do with it",
-    "cue": "the way it was said points elsewhere",
-    "recency": "it was spoken of longer ago",
-}
-FOR: Final = {
-    "meaning": "its meaning is nearer",
-    "words": "more of the words were spoken of there",
-    "names": "the names that were said belong there",
-    "reply": "it answers something that was left open there",
-    "path": "its path as a whole has more to do with it",
-    "cue": "the way it was said points to it",
-    "recency": "it was spoken of more lately",
-}
 
 
 def words(query: Query, method: Method, candidate: Candidate, winner: Candidate, *, given: bool = False) -> str:
@@ -50,24 +30,15 @@ def words(query: Query, method: Method, candidate: Candidate, winner: Candidate,
 
 
 def _weighed(candidate: Candidate, winner: Candidate) -> str:
-    scores = f"{_number(candidate.score)} against {_number(winner.score)} of {place_words(winner)}"
-    lead = {part: candidate.parts.get(part, 0.0) - winner.parts.get(part, 0.0) for part in AGAINST}
-    worse = [part for part in sorted(lead, key=lambda part: lead[part]) if lead[part] < -SLIGHT][:NAMED]
-    better = [part for part in sorted(lead, key=lambda part: -lead[part]) if lead[part] > SLIGHT][:NAMED]
+    """Both scores, and what speaks for either, most first."""
+    scores = f"it scores {_number(candidate.score)} against {_number(winner.score)} of {place_words(winner)}"
+    found = contrast(candidate, winner)
+    against, for_it = ([one.words for one in found if (one.by > 0) is favours][:NAMED] for favours in (False, True))
+    that = "a new topic" if winner.state is None else "that one"
+    sides = [f"For {name}: {', and '.join(said)}." for name, said in ((that, against), ("this one", for_it)) if said]
     if candidate.score >= winner.score:
-        if winner.state is None:
-            return f"nothing: it scores {scores}."
-        return f"nothing: it scores {scores}{_because(better, FOR)}."
-    if winner.state is None:
-        return f"it scores {scores}: what was said is too far from that branch to go on with it."
-    says = f"it scores {scores}{_because(worse, AGAINST)}."
-    if better:
-        says += f" For it: {' and '.join(FOR[part] for part in better)}."
-    return says
-
-
-def _because(parts: list[str], phrases: dict[str, str]) -> str:
-    return f": {' and '.join(phrases[part] for part in parts)}" if parts else ""
+        return " ".join([f"nothing: {scores}.", *reversed(sides)])
+    return " ".join([f"{scores}.", *sides])
 
 
 def _number(score: float) -> str:

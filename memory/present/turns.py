@@ -8,6 +8,9 @@ from typing import Any
 
 from django.db.models import Func, JSONField, Q, QuerySet, Value
 
+from memory.engine import signs
+from memory.engine.contrast import contrast
+from memory.engine.forest import Candidate
 from memory.models import EVIDENCE_MODELS, ContextTrace, InteractionState, ParentChange, RoutingDecision, Turn
 from memory.present.changes import move_list
 from memory.present.states import crumbs
@@ -18,6 +21,9 @@ CHIPS = 12
 SHOWN_WITH = ("state", "decision__chosen", "edited_from__state")
 # The score parts in the order of the legend. Another ranker's parts follow, called by their key.
 PARTS = {"meaning": "Meaning", "words": "Words", "names": "Names", "reply": "Left open", "path": "Path", "cue": "Cue", "recency": "Recency"}
+# Decisions of a person: no score decided.
+BY_HAND = (RoutingDecision.Method.GIVEN, RoutingDecision.Method.CORRECTED)
+SAME_CHANCE = 0.001  # chances of candidates are kept to four decimals
 NOTES = {
     "prompt_cut": "The server read far fewer tokens than it was sent: it cut the beginning. Give it a longer context, or lower EVIDENCE_BUDGET.",
     "model_gone": "The model chosen for this forest isn’t offered any more, so the usual one answered. Choose another under the message field.",
@@ -183,8 +189,27 @@ def _trace_decision(decision: RoutingDecision, state: InteractionState | None) -
         "corrected_at": iso(decision.corrected_at),
         "corrected_from": _corrected_from(state) if state and decision.method == RoutingDecision.Method.CORRECTED else None,
         "parts": part_list(decision.candidates),
-        "candidates": decision.candidates,
+        "candidates": [{**candidate, "signs": signs.to_json(signs.from_json(candidate.get("signs")))} for candidate in decision.candidates],
+        "contrast": contrast_list(decision),
     }
+
+
+def contrast_list(decision: RoutingDecision) -> list[Json]:
+    """What spoke for the place that was chosen against the next one, part by part, longest first; none where a person chose, or either was deleted since."""
+    if decision.method in BY_HAND or len(decision.candidates) < 2:
+        return []
+    place, other = (_scored(candidate) for candidate in decision.candidates[:2])
+    # The first was the one chosen, unless it was deleted.
+    if place.state != decision.chosen_id or abs(place.probability - decision.probability) > SAME_CHANCE:
+        return []
+    labels = {part["key"]: part["label"] for part in part_list(decision.candidates)}
+    return [{"key": one.part, "label": labels[one.part], "by": round(one.by, 4), "words": one.words} for one in contrast(place, other)]
+
+
+def _scored(candidate: Json) -> Candidate:
+    """A kept candidate with its scores and signs."""
+    parts, told = candidate["parts"], signs.from_json(candidate.get("signs"))
+    return Candidate(candidate["state"], None, "", "", candidate["active"], candidate["score"], candidate["probability"], parts, {}, told)
 
 
 def _corrected_from(state: InteractionState) -> Json | None:

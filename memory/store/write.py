@@ -16,7 +16,7 @@ from django.db import connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from memory.engine import pieces
+from memory.engine import pieces, signs
 from memory.engine.forest import Candidate, Context, Decision, Hit, Method
 from memory.errors import conflict
 from memory.models import ContextTrace, Forest, InteractionState, Outbox, PieceVector, PostingKind, RoutingDecision, StateLink, StateVector, Topic, Turn
@@ -98,7 +98,7 @@ def as_decision(row: RoutingDecision) -> Decision | None:
 
 def _candidate(kept: Mapping[str, Any]) -> Candidate:
     channels: Any = {channel: Hit(**hit) for channel, hit in kept["channels"].items() if hit}
-    return Candidate(**{**kept, "tree": kept["tree"] or "", "channels": channels})
+    return Candidate(**{**kept, "tree": kept["tree"] or "", "channels": channels, "signs": signs.from_json(kept.get("signs"))})
 
 
 def candidate_json(candidate: Candidate) -> dict[str, Any]:
@@ -113,6 +113,7 @@ def candidate_json(candidate: Candidate) -> dict[str, Any]:
         "probability": round(candidate.probability, 4),
         "parts": {key: round(part, 4) for key, part in candidate.parts.items()},
         "channels": {channel: {"rank": hit.rank, "score": round(hit.score, 4)} for channel, hit in candidate.channels.items()},
+        "signs": signs.to_json(candidate.signs),
     }
 
 

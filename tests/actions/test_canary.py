@@ -259,7 +259,12 @@ class Sung:
                 *decision.candidates,
                 named,
                 {**named, "state": self.child.pk, "label": f"after {CANARY}"},
-                {**named, "state": self.root.pk, "label": "Hello there"},
+                {
+                    **named,
+                    "state": self.root.pk,
+                    "label": "Hello there",
+                    "signs": {"reply": {"kind": "answers", "quotes": [f"{CANARY}?"], "state": self.secret.pk}},
+                },
             ]
             decision.why = f"Continues Alarm {CANARY}."
             decision.save()

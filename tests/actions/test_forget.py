@@ -115,6 +115,21 @@ def test_a_deleted_place_goes_from_sentences_that_call_it_in_short(sung, ines, l
     assert canaries() == []
 
 
+def test_what_spoke_for_a_place_that_stays_goes_with_the_turn_it_quotes(sung, ines):
+    """A decision that names neither the turn nor its tree, but quotes a question of its answer; and the sentence that says so."""
+    decision = sung.elsewhere.turn.decision
+    asks = {"kind": "answers", "quotes": [f"Is {CANARY} high?"], "state": sung.deleted.pk}
+    garden = {**decision.candidates[0], "state": sung.garden.pk, "root": sung.garden.pk, "label": "Garden", "tree": "Garden"}
+    decision.candidates = [{**garden, "signs": {"reply": asks, "recency": {"kind": "last", "quotes": [], "state": None}}}]
+    decision.why = f"Continues Garden. It answers “Is {CANARY} high?”."
+    decision.save()
+    delete_state(sung.deleted, "children_to_parent", ines)
+    assert canaries() == []
+    decision.refresh_from_db()
+    assert decision.candidates[0]["signs"] == {"recency": {"kind": "last", "quotes": [], "state": None}}
+    assert decision.why == "What this rested on was deleted in part."
+
+
 def test_deleting_the_newer_value_brings_the_older_back(sung, ines):
     delete_state(sung.deleted, "children_to_parent", ines)
     sung.old.refresh_from_db()

@@ -19,7 +19,7 @@ from memory.actions.reroute import reroute
 from memory.actions.restore_forest import NAMED, restore
 from memory.actions.revise import revise
 from memory.errors import Refused
-from memory.models import AtomicFact, ContextTrace, Forest, Import, InteractionState, Job, Posting, StateVector, TermStat, Turn
+from memory.models import AtomicFact, ContextTrace, Forest, Import, InteractionState, Job, Posting, RoutingDecision, StateVector, TermStat, Turn
 from tests.forests import learn, plant, say, trace, wait
 
 pytestmark = pytest.mark.django_db
@@ -51,6 +51,8 @@ def told(document: Any) -> Any:
                     row[key] = [place(target, one) for one in row[key]]
             for one in row.get("candidates", []):
                 one |= {key: place("states", one[key]) for key in ("state", "root")}
+                for sign in one.get("signs", {}).values():
+                    sign["state"] = place("states", sign["state"])
             for block in row.get("blocks", []):
                 for item in block["items"]:
                     kind = {"summary": "state", "update": "fact"}.get(item["kind"], item["kind"])
@@ -122,6 +124,10 @@ def small(owner: Any) -> Forest:
     old = learn(first, "Budget is 20,000", slot="k|b")
     new = learn(second, "Budget is 21,500", slot="k|b", replaces=old)
     trace(second, first, new)
+    [candidate] = second.turn.decision.candidates
+    answers = {"kind": "answers", "quotes": ["How much?"], "state": first.pk}
+    second.turn.decision.candidates = [{**candidate, "signs": {"reply": answers, "recency": {"kind": "last", "quotes": [], "state": None}}}]
+    second.turn.decision.save()
     wait(forest, "Waiting «now» \u2028 \U0001f33f")
     wait(forest, "Half", Turn.Status.ANSWERING, partial="So f")
     return forest
@@ -196,6 +202,18 @@ def test_an_unsound_row_is_left_out_and_named(ines, omar, section, change, left)
     _, notes = restore(back, io.BytesIO(json.dumps(odd).encode()))
     assert InteractionState.objects.in_forest(back).count() == left
     assert notes or change == {"superseded_by": [1]}
+
+
+def test_what_quotes_a_state_that_isnt_there_or_is_no_sign_is_left_out(ines, omar):
+    odd = document(small(ines))
+    signs = odd["decisions"][1]["candidates"][0]["signs"]
+    signs |= {"names": {"kind": "names", "quotes": ["Greta"], "state": 10**12}, "words": "pipe", "cue": {"kind": 3}}
+    back = create_forest(omar, "Back")
+    restore(back, io.BytesIO(json.dumps(odd).encode()))
+    [*_, decision] = RoutingDecision.objects.in_forest(back).order_by("pk")
+    kept = decision.candidates[0]["signs"]
+    assert kept.keys() == {"reply", "recency"}
+    assert kept["reply"]["state"] == InteractionState.objects.in_forest(back).earliest("position").pk
 
 
 def test_circles_twins_and_texts_that_cant_be_stored(ines, omar):

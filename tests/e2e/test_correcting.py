@@ -33,6 +33,28 @@ def two_matters(visitor):
     return forest, turn, went, sink if went == starter else starter
 
 
+def test_it_says_in_words_why_this_place_and_not_the_next(visitor):
+    forest = visitor.plant(*KITCHEN, *BREAD)
+    visitor.open(forest)
+    visitor.say("About twenty thousand euros.", refined=True)
+    turn = visitor.api("GET", f"forests/{forest}/turns/")["results"][-1]["id"]
+    decision = visitor.api("GET", f"turns/{turn}/trace/")["decision"]
+    [kitchen] = [one for one in decision["candidates"] if one["signs"].get("reply")]
+    assert kitchen["signs"]["reply"]["quotes"] == ["What is your budget?"]
+    visitor.turns.last.get_by_test_id("why").click()
+    rows = visitor.page.get_by_test_id("contrast").get_by_test_id("difference")
+    expect(rows).to_have_count(len(decision["contrast"]))
+    assert len(decision["contrast"]) > 1
+    for row, told in zip(rows.all(), decision["contrast"], strict=True):
+        expect(row).to_have_attribute("data-for", "chosen" if told["by"] > 0 else "next")
+        expect(row).to_contain_text(told["label"])
+        expect(row).to_contain_text(told["words"])
+    # In the order of their weight, and inside the panel.
+    widths = [row.locator("rect").first.bounding_box()["width"] for row in rows.all()]
+    assert widths == sorted(widths, reverse=True)
+    assert visitor.page.get_by_test_id("contrast").evaluate("(box) => box.scrollWidth <= box.clientWidth")
+
+
 def test_a_wrong_place_is_seen_understood_corrected_and_put_back(visitor, two_matters):
     forest, turn, went, other = two_matters
     page = visitor.page

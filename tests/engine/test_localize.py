@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.engine import localize, rank
+from memory.engine import localize, pieces, rank
 from memory.engine.calibration import Calibration, CalibrationMismatchError
 from memory.engine.features import FEATURES, VERSION, wording
-from memory.engine.forest import Anchor, Hit, Interaction, Lane, Recall, Recalled
+from memory.engine.forest import Anchor, Hit, Interaction, Lane, Recall, Recalled, Sign
 from memory.engine.query import Query, read
 from memory.engine.rank import additive_parts, probabilities
 from memory.engine.terms import terms
@@ -60,6 +60,29 @@ def test_an_input_goes_to_the_branch_that_is_nearest_at_its_tip() -> None:
     assert (decision.method, decision.parent, decision.root) == ("recall", HOOD.id, 1)
     assert decision.why.startswith("Returns to Kitchen, Which extractor hood fits under the beam.")
     assert "“wall”" in decision.why
+
+
+def test_the_open_question_that_an_input_answers_is_in_the_sentence_and_on_the_candidate() -> None:
+    found = recalled((HOOD, 0.2), (BREAD, 0.1))
+    key = (HOOD.id, pieces.QUESTIONS)
+    lanes = {**found.lanes, HOOD.branch: replace(found.lanes[HOOD.branch], pieces={key: 0.5}, questions={key: "How high is the ceiling?"})}
+    ranked = Calibration.linear({"open_near": 9.0, "new": 2.0}, {})
+    decision = localize.localize(asked("Two metres forty."), replace(found, lanes=lanes), ranked)
+    assert "It answers “How high is the ceiling?”." in decision.why
+    assert decision.candidates[0].signs["reply"] == Sign("answers", ("How high is the ceiling?",), HOOD.id)
+
+
+def test_a_name_that_was_spoken_of_in_one_place_only_is_in_the_sentence() -> None:
+    sister = said(4, "My sister Greta moves to Lyon", root=4, topic="Lyon")
+    ranked = Calibration.linear({"names_only": 4.0, "new": 2.0}, {})
+    decision = localize.localize(asked("When does Greta arrive?"), recalled((sister, 0.2), (BREAD, 0.1)), ranked)
+    assert decision.why.startswith("Returns to Lyon, My sister Greta moves to Lyon. Only there was “Greta” spoken of.")
+
+
+def test_a_new_topic_says_what_was_said_nowhere_before() -> None:
+    ranked = Calibration.linear({"new_unknown_name": 3.0}, {})
+    decision = localize.localize(asked("What did Vermeer paint?"), recalled((HOOD, 0.02), (BREAD, 0.01)), ranked)
+    assert decision.why.startswith("Begins a new topic: no path is close enough to it, and “Vermeer” was never spoken of before.")
 
 
 def test_a_place_cut_short_ends_its_sentence() -> None:

@@ -3,14 +3,15 @@
 from datetime import UTC, datetime
 
 from memory.engine import query
-from memory.engine.forest import Candidate
+from memory.engine.features import PARTS
+from memory.engine.forest import Candidate, Sign
 from memory.engine.why_not import words
 
 NOW = datetime(2026, 3, 9, 9, 0, tzinfo=UTC)
 
 
-def candidate(state, score, label="Extractor hood", tree="Kitchen", *, active=False, **parts):
-    return Candidate(state, state, label, tree, active, score, 0.5, {"meaning": 0.0, "words": 0.0, "path": 0.0, "cue": 0.0, "recency": 0.0, **parts})
+def candidate(state, score, label="Extractor hood", tree="Kitchen", *, active=False, signs=None, **parts):
+    return Candidate(state, state, label, tree, active, score, 0.5, {**dict.fromkeys(PARTS, 0.0), **parts}, signs=signs or {})
 
 
 def asked(text="Does the hood need a pipe?"):
@@ -24,13 +25,25 @@ NEW = candidate(None, 4.0, "A new topic", "", path=4.0)
 
 def test_the_parts_that_weighed_most_against_it_are_named_and_what_spoke_for_it():
     assert words(asked(), "recall", TALK, HOOD) == (
-        "It scores 2.0 against 6.1 of Kitchen, Extractor hood: its meaning is further from what was said and fewer of the words and names were spoken of "
-        "there. For it: it was spoken of more lately."
+        "It scores 2.0 against 6.1 of Kitchen, Extractor hood. For that one: the meaning there is nearer, and more of the words were said there. "
+        "For this one: that was spoken of more lately."
+    )
+
+
+def test_what_spoke_for_either_is_quoted():
+    hood = candidate(1, 6.1, reply=3.0, names=1.0, signs={"reply": Sign("answers", ("How high is the beam?",), 1), "names": Sign("only_names", ("Bosch",))})
+    talk = candidate(2, 2.0, "Opening lines", "Talk", recency=0.9, signs={"recency": Sign("last")})
+    assert words(asked(), "recall", talk, hood) == (
+        "It scores 2.0 against 6.1 of Kitchen, Extractor hood. For that one: it answers “How high is the beam?”, and only there was “Bosch” spoken of. "
+        "For this one: that was the last matter spoken about."
     )
 
 
 def test_beside_a_new_topic_no_branch_was_near_enough():
-    assert words(asked(), "new_root", TALK, NEW) == ("It scores 2.0 against 4.0 of a new topic: what was said is too far from that branch to go on with it.")
+    assert words(asked(), "new_root", TALK, NEW) == (
+        "It scores 2.0 against 4.0 of a new topic. For a new topic: that path has too little to do with it. "
+        "For this one: that was spoken of lately, and the meaning there is near enough."
+    )
 
 
 def test_a_branch_that_won_is_told_to_be_the_one():
@@ -39,9 +52,10 @@ def test_a_branch_that_won_is_told_to_be_the_one():
 
 def test_where_nothing_speaks_against_it_any_more_it_says_so():
     assert words(asked(), "recall", HOOD, TALK) == (
-        "Nothing: it scores 6.1 against 2.0 of Talk, Opening lines: its meaning is nearer and more of the words were spoken of there."
+        "Nothing: it scores 6.1 against 2.0 of Talk, Opening lines. For this one: the meaning there is nearer, and more of the words were said there. "
+        "For that one: that was spoken of more lately."
     )
-    assert words(asked(), "new_root", HOOD, NEW) == "Nothing: it scores 6.1 against 4.0 of a new topic."
+    assert words(asked(), "new_root", HOOD, NEW).startswith("Nothing: it scores 6.1 against 4.0 of a new topic. For this one: the meaning there is near enough")
 
 
 def test_a_cue_decides_whatever_the_score():

@@ -10,9 +10,13 @@ export const SURE = 0.9;
 export interface Part {
   label: string;
   value: number;
-  /** Which of the five part colours. */
+  /** Which of the seven part colours. */
   colour: number;
 }
+
+/** Each part of a score has a colour of its own; those of another ranker take them in turn. */
+const COLOURS: Record<string, number> = { meaning: 1, words: 2, names: 6, reply: 7, path: 3, cue: 4, recency: 5 };
+export const partColour = (key: string, place: number): number => COLOURS[key] ?? (Math.max(0, place) % 7) + 1;
 
 /** How score parts become pixels. */
 export interface Scale {

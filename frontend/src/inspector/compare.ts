@@ -7,11 +7,11 @@ import { leafOf } from '../shell/leaf';
 import { figure, percent } from '../shell/time';
 import type { AppState } from '../state';
 import type { Comparison, TraceCandidate } from '../types';
-import { scaleOf, scoreBar, type Part, type Scale } from './bars';
+import { partColour, scaleOf, scoreBar, type Part, type Scale } from './bars';
 import { whatIsMissing } from './missing';
 
 const partsOf = (candidate: TraceCandidate, parts: Comparison['parts']): Part[] =>
-  parts.map((part, i) => ({ label: part.label, value: candidate.parts[part.key] ?? 0, colour: (i % 5) + 1 }));
+  parts.map((part, i) => ({ label: part.label, value: candidate.parts[part.key] ?? 0, colour: partColour(part.key, i) }));
 
 function row(candidate: TraceCandidate, won: boolean, comparison: Comparison, scale: Scale, state: AppState, actions: Actions): TemplateResult {
   const tree = candidate.root === null ? undefined : state.trees.get(candidate.root);

@@ -8,9 +8,10 @@ import { leafOf } from '../shell/leaf';
 import { count, duration, figure, longTime, percent } from '../shell/time';
 import { placeWords, type AppState } from '../state';
 import type { Trace, TraceCandidate, TraceDecision } from '../types';
-import { chance, scaleOf, scoreBar, SURE, type Scale } from './bars';
+import { chance, partColour, scaleOf, scoreBar, SURE, type Scale } from './bars';
 import { compareView } from './compare';
 import { contextView } from './context';
+import { contrastView } from './contrast';
 import { costsView } from './costs';
 
 const MOST_SHOWN = 5;
@@ -21,12 +22,12 @@ export function liveTrace(turn: ChatTurn, state: AppState): Trace | null {
   if (!turn.decision) return null;
   const candidates = turn.candidates.map((candidate): TraceCandidate => ({
     ...candidate, tree: candidate.root === null ? null : state.trees.get(candidate.root)?.topic ?? null,
-    active: false, score: 0, parts: {}, channels: {},
+    active: false, score: 0, parts: {}, channels: {}, signs: {},
   }));
   const { method, parent, root, probability, unsure } = turn.decision;
   return {
     turn: turn.id as number, position: null, text: turn.text, time: turn.sent_at, answered_by: null,
-    decision: { method, chosen: parent, root, probability, margin: 0, unsure, threshold: 0, why: placeWords(state, turn.decision), corrected_by: null, corrected_from: null, corrected_at: null, parts: [], candidates },
+    decision: { method, chosen: parent, root, probability, margin: 0, unsure, threshold: 0, why: placeWords(state, turn.decision), corrected_by: null, corrected_from: null, corrected_at: null, parts: [], candidates, contrast: [] },
     context: null, timings: {}, tokens: { input: 0, output: 0, cost: null, stages: {}, notes: [] },
   };
 }
@@ -72,7 +73,7 @@ function candidateView(candidate: TraceCandidate, index: number, { decision, sca
     candidate.tree && candidate.tree !== candidate.label ? candidate.tree : '', candidate.active ? 'active' : '',
     !won && candidate.state !== null && candidate.state === second ? 'shown to the model too' : '',
   ].filter(Boolean).join(', ');
-  const parts = decision.parts.map((part, i) => ({ label: part.label, value: candidate.parts[part.key] ?? 0, colour: (i % 5) + 1 }));
+  const parts = decision.parts.map((part, i) => ({ label: part.label, value: candidate.parts[part.key] ?? 0, colour: partColour(part.key, i) }));
   const scored = parts.some((part) => part.value);
   return html`<li class="candidate" data-testid="candidate" data-state=${candidate.state ?? ''} @pointerenter=${() => actions.preview(candidate.state)} @pointerleave=${() => actions.preview(null)}>
     <span class="candidate-leaf">${candidate.state === null ? icon('plus', 15) : leafOf(tree, 15)}</span>
@@ -104,7 +105,7 @@ function places(decision: TraceDecision, second: number | null, room: number, st
   return html`<section class="block" aria-labelledby="places">
     <div class="block-head"><h3 id="places">Places considered</h3><span class="second">${scored ? 'score above, chance below, sure from 90 %' : 'sure from 90 %'}</span></div>
     ${scored
-      ? html`<div class="legend" aria-hidden="true">${decision.parts.map((part, i) => html`<span><svg width="10" height="10"><rect class="part-${(i % 5) + 1}" width="10" height="10" rx="3"/></svg>${part.label}</span>`)}</div>`
+      ? html`<div class="legend" aria-hidden="true">${decision.parts.map((part, i) => html`<span><svg width="10" height="10"><rect class="part-${partColour(part.key, i)}" width="10" height="10" rx="3"/></svg>${part.label}</span>`)}</div>`
       : nothing}
     <ol class="candidates">${shown.map((candidate, i) => candidateView(candidate, i, { decision, scale, second }, state, actions))}</ol>
     ${ordered.length > MOST_SHOWN
@@ -167,6 +168,7 @@ export function traceView(trace: Trace, room: number, state: AppState, actions: 
     ${trace.tokens.notes.map((note) => html`<div class="note sun" data-testid="note-${note.code}">${icon('warn', 18)}<p>${note.words}</p></div>`)}
     <div class="facts-line">${facts(trace).map((words) => html`<span>${words}</span>`)}</div>
     ${compareView(trace.turn, room, state, actions)}
+    ${decision ? contrastView(decision) : nothing}
     ${decision ? places(decision, own?.second ?? null, room, state, actions) : nothing}
     ${trace.context ? contextView(trace.context, state, actions) : nothing}
     ${Object.keys(trace.timings).length ? costsView(trace) : nothing}`;
