@@ -32,6 +32,8 @@ def example(turn: GoldTurn, asked: Query, found: Recall, trees: Sequence[int], w
     if not field.branches:
         return None
     right = [turn.parent is not None and trees[branch.tip.id - 1] == turn.tree for branch in field.branches] + [turn.parent is None]
+    if not any(right) and turn.parent is not None:  # other matters were put on its branch by mistake: that branch, from where it stood before
+        right = [turn.parent + 1 in found.lanes[branch.tip.branch].latest for branch in field.branches] + [False]
     return Example(field.rows, np.array(right), weight) if any(right) else None
 
 
@@ -41,7 +43,7 @@ def jump_of(turn: GoldTurn, asked: Query, found: Recall, trees: Sequence[int], w
         return None
     parent = turn.parent + 1
     for lane in found.lanes.values():
-        if trees[lane.tip.id - 1] == turn.tree and parent in lane.latest:
+        if parent in lane.latest:
             states, rows = inner.rows(asked, lane)
             return Jump(rows, states.index(parent) if parent in states else None, weight) if states else None
     return None
@@ -52,6 +54,7 @@ def gather(
 ) -> tuple[list[Example], list[Placed]]:
     """Examples and placements of a replay: on gold parents without a calibration, online with one. `jumps` takes the turns as back-jumps."""
     examples: list[Example] = []
+    used = calibration or START
 
     def watch(turn: GoldTurn, asked: Query, found: Recall, trees: list[int]) -> None:
         if not asked.cues.continuation and (made := example(turn, asked, found, trees, weight)) is not None:
@@ -62,7 +65,14 @@ def gather(
     placed = [
         row
         for stream in streams
-        for row in replay(stream, embed, lambda asked, found: localize.localize(asked, found, calibration or START), teacher=calibration is None, watch=watch)
+        for row in replay(
+            stream,
+            embed,
+            lambda asked, found: localize.localize(asked, found, used),
+            jump=lambda asked, found, decision: localize.back_jump(asked, found, decision, used),
+            teacher=calibration is None,
+            watch=watch,
+        )
     ]
     return examples, placed
 
@@ -83,18 +93,18 @@ def fit(
             share = (weights or {}).get(name, 1.0) / max(1, sum(map(len, streams)))
             rows: list[Placed] = []
             for index, stream in enumerate(streams):
-                made, went = gather([stream], embed, calibration, share, jumps[index % 2] if calibration is None else None)
+                made, went = gather([stream], embed, calibration, share, jumps[index % 2])
                 examples[name][index] += made
                 rows += went
             placed += rows
             tell(f"round {number}, {name}: {_score(rows)}")
-        calibration = replace(learn.learn(list(_all(examples))), cue_probability=START.cue_probability)
+        both = [*jumps[0], *jumps[1]]
+        back = learn.learn_jumps(both) if any(jump.right is not None for jump in both) else {}
+        threshold = learn.threshold_of([(jumps[0], jumps[1]), (jumps[1], jumps[0])]) if back else inner.NEVER
+        tell(f"back-jumps: {sum(jump.right is not None for jump in both)} of {len(both)}; followed above {threshold}")
+        calibration = replace(learn.learn(list(_all(examples))), cue_probability=START.cue_probability, inner=back, inner_threshold=threshold)
     assert calibration is not None
     temperature = _temperature(examples)
-    both = [*jumps[0], *jumps[1]]
-    back = learn.learn_jumps(both) if any(jump.right is not None for jump in both) else {}
-    threshold = learn.threshold_of([(jumps[0], jumps[1]), (jumps[1], jumps[0])]) if back else inner.NEVER
-    tell(f"back-jumps: {sum(jump.right is not None for jump in both)} of {len(both)}; followed above {threshold}")
     worth = {}
     for method in ("continuation", "temporal"):
         decided = [row.judged.right for row in placed if row.decision.method == method and row.index > 0]
@@ -105,8 +115,6 @@ def fit(
         temperature=round(temperature, 3),
         cue_probability=worth,
         fitted_on=tuple(sorted(sources)),
-        inner=back,
-        inner_threshold=threshold,
     )
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.engine import commit, cues, pieces, query, recall, terms, text
+from memory.engine import commit, cues, inner, pieces, query, recall, terms, text
 from memory.engine.forest import Anchor, Channel, Decision, Hit, Interaction, Lane, Recall, Recalled
 from memory.engine.query import Query
 from memory.evaluation.benchmarks import streams
@@ -267,11 +267,13 @@ def replay(
     embed: Embed,
     decide: Decide,
     *,
+    jump: Callable[[Query, Recall, Decision], tuple[int, float] | None] = lambda asked, found, decision: None,
     teacher: bool = False,
     watch: Callable[[GoldTurn, Query, Recall, list[int]], None] | None = None,
 ) -> list[Placed]:
     """Replay a stream turn by turn, committing every turn where the decision put it (`teacher`: under its gold parent).
 
+    `jump` may say that the turn goes back to an earlier state of the branch decided on.
     `watch` is shown each turn with its query, recall, and the gold trees of the committed states so far, before the turn is committed."""
     forest = MemoryForest(embed)
     trees: list[int] = []
@@ -282,6 +284,8 @@ def replay(
         if watch is not None:
             watch(turn, asked, found, trees)
         decision = decide(asked, found)
+        if (back := jump(asked, found, decision)) is not None:
+            decision = inner.back_to(decision, forest.states[back[0] - 1], back[1])
         gold = None if turn.parent is None else turn.parent + 1
         judged = judge_turn(
             tree=turn.tree,
