@@ -43,6 +43,16 @@ def env_float(name: str) -> float | None:
         raise ImproperlyConfigured(f"{name} must be a number, not {raw!r}.") from None
 
 
+def env_number(name: str, default: float, most: float) -> float:
+    """A number from 0 to `most` from the environment; anything else is refused by name."""
+    value = env_float(name)
+    if value is None:
+        return default
+    if not 0 <= value <= most:
+        raise ImproperlyConfigured(f"{name} must be between 0 and {most:g}, not {value:g}.")
+    return value
+
+
 def env_choice(name: str, default: str, choices: tuple[str, ...]) -> str:
     """One of a few words from the environment; anything else is refused by name."""
     value = os.environ.get(name, "").strip() or default
@@ -277,6 +287,9 @@ JUDGE_MODEL = os.environ.get("JUDGE_MODEL", "").strip()
 JUDGE_API_KEY = os.environ.get("JUDGE_API_KEY", "").strip()
 EXTRACTION = env_choice("EXTRACTION", "one-call", ("one-call", "separate", "rules"))
 LOCALIZER = env_choice("LOCALIZER", "calibrated", ("calibrated", "additive-ce"))
+# Where ranking alone is less sure than this of a chat turn's place, the endpoint is asked, for so many seconds at most; 0: never.
+LOCALIZER_ASK_BELOW = env_number("LOCALIZER_ASK_BELOW", 0.7, 1)
+LOCALIZER_ASK_SECONDS = env_number("LOCALIZER_ASK_SECONDS", 10, 120)
 MODEL_DIR = Path(os.environ.get("ARBORWEB_MODEL_DIR", BASE_DIR / ".arborweb" / "model"))
 
 LOGGING = {

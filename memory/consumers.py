@@ -46,23 +46,29 @@ class ForestConsumer(AsyncWebsocketConsumer):
         self.last: dict[int, int] = {}
         self.forest_id: int = self.scope["url_route"]["kwargs"]["forest"]
         self.recheck: asyncio.Task[None] | None = None
+        self.joined: list[str] = []
         if (refused := await in_thread(self._refused)) is not None:
             await self.close(refused)
             return
-        self.group = messages.group(self.forest_id)
         try:
-            await self.channel_layer.group_add(self.group, self.channel_name)
+            for group in (messages.group(self.forest_id), messages.group_of_person(self.user.pk)):
+                await self.channel_layer.group_add(group, self.channel_name)
+                self.joined.append(group)
         except (redis.RedisError, OSError):
             await self._say_refused(errors.unavailable("Valkey isn't reachable: nothing arrives here by itself.", "Send turns and read them over REST."))
             await self.close(TRY_LATER)
+            return
+        if (refused := await in_thread(self._refused)) is not None:  # since the first look, before anybody could have told us
+            await self.close(refused)
             return
         self.recheck = asyncio.create_task(self._recheck_forever())
 
     async def disconnect(self, code: int) -> None:
         if self.recheck is not None:
             self.recheck.cancel()
-            with contextlib.suppress(redis.RedisError, OSError):
-                await self.channel_layer.group_discard(self.group, self.channel_name)
+        with contextlib.suppress(redis.RedisError, OSError):
+            for group in getattr(self, "joined", ()):
+                await self.channel_layer.group_discard(group, self.channel_name)
 
     # --- Who it is
 
@@ -92,14 +98,17 @@ class ForestConsumer(AsyncWebsocketConsumer):
         return Forest.objects.visible_to(self.user).filter(pk=self.forest_id).first() if self.forest_id < 2**63 else None
 
     async def _recheck_forever(self) -> None:
-        """Who signed out, was shut out, or lost the forest, is gone within a minute."""
+        """Who signed out, was shut out, or lost the forest, is gone within a minute, whatever became of the word that they should look."""
         while True:
             await asyncio.sleep(RECHECK_SECONDS)
-            try:
-                if (refused := await in_thread(self._refused)) is not None:
-                    await self.close(refused)
-            except DatabaseError as error:
-                log.warning("socket of forest %s: not rechecked (%s)", self.forest_id, type(error).__name__)
+            await self._recheck()
+
+    async def _recheck(self) -> None:
+        try:
+            if (refused := await in_thread(self._refused)) is not None:
+                await self.close(refused)
+        except DatabaseError as error:
+            log.warning("socket of forest %s: not rechecked (%s)", self.forest_id, type(error).__name__)
 
     # --- From the page
 
@@ -171,6 +180,10 @@ class ForestConsumer(AsyncWebsocketConsumer):
         return turn
 
     # --- To the page
+
+    async def look_again(self, event: dict[str, Any]) -> None:
+        """The forest went, or its person signed out or was shut out: somebody of those who hear this (`messages.look_again`)."""
+        await self._recheck()
 
     async def forest_message(self, event: dict[str, Any]) -> None:
         """A message of the forest. One that pub/sub lost before it is fetched first; one already passed on isn't repeated."""

@@ -61,6 +61,21 @@ def group(forest_id: int) -> str:
     return f"forest.{forest_id}"
 
 
+def group_of_person(person_id: int) -> str:
+    """Name of the channel group of every socket of a person, whatever it watches."""
+    return f"person.{person_id}"
+
+
+def look_again(group_name: str) -> None:
+    """Have the sockets of a group find out at once whether they may still listen: those of a forest that went, of somebody who was shut out.
+
+    Without Valkey they do within a minute (`consumers.RECHECK_SECONDS`)."""
+    try:
+        async_to_sync(_send)(group_name, {"type": "look.again"})
+    except (redis.RedisError, OSError, TimeoutError) as error:
+        log.warning("the sockets of %s look again within a minute only, Valkey does not answer (%s)", group_name, type(error).__name__)
+
+
 def _append(turn_id: int, body: dict[str, Any]) -> int | None:
     global _hangs_until
     if time.monotonic() < _hangs_until:
@@ -83,7 +98,7 @@ async def apublish(forest_id: int, turn_id: int, kind: str, payload: dict[str, A
         return None
     message = json.loads(json.dumps({**body, "seq": seq}, cls=DjangoJSONEncoder))
     try:
-        await _send(forest_id, message)
+        await _pass_on(forest_id, message)
     except (redis.RedisError, OSError, TimeoutError) as error:
         log.warning("turn %s: message %s kept but not passed on (%s)", turn_id, kind, type(error).__name__)
     return seq
@@ -107,13 +122,17 @@ def announce(forest_id: int, kind: str, payload: dict[str, Any]) -> None:
     """Send something about the forest as a whole to all who watch it now. It belongs to no turn (`turn` null), has no number and isn't kept."""
     message = json.loads(json.dumps({"type": kind, "turn": None, **payload}, cls=DjangoJSONEncoder))
     try:
-        async_to_sync(_send)(forest_id, message)
+        async_to_sync(_pass_on)(forest_id, message)
     except (redis.RedisError, OSError, TimeoutError) as error:
         log.warning("forest %s: message %s not passed on (%s)", forest_id, kind, type(error).__name__)
 
 
-async def _send(forest_id: int, message: dict[str, Any]) -> None:
-    await asyncio.wait_for(get_channel_layer().group_send(group(forest_id), {"type": "forest.message", "message": message}), 2)
+async def _pass_on(forest_id: int, message: dict[str, Any]) -> None:
+    await _send(group(forest_id), {"type": "forest.message", "message": message})
+
+
+async def _send(group_name: str, event: dict[str, Any]) -> None:
+    await asyncio.wait_for(get_channel_layer().group_send(group_name, event), 2)
 
 
 def replay(turn_id: int, after: int) -> list[dict[str, Any]]:

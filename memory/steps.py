@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import logging
 import sys
 import time
 from collections import Counter
@@ -19,30 +20,28 @@ import numpy as np
 from django.conf import settings
 from django.db import transaction
 
+from memory.engine import ask, compute, cues, inner, localize, pieces, query, recall, terms, text
 from memory.engine import assemble as assembly
-from memory.engine import commit as extracting
-from memory.engine import compute, cues, forgotten, localize, pieces, query, recall, terms, text
 from memory.engine import why_not as wording
-from memory.engine.extract import offer, summary
 from memory.engine.extract.events import canonical
-from memory.engine.forest import Candidate, Channel, Context, Decision, EvidenceKind, Extraction, Hit, Interaction, Pool, Recall, Recalled
+from memory.engine.forest import Candidate, Channel, Context, Decision, EvidenceKind, Hit, Method, Pool, Recall, Recalled
 from memory.engine.query import Query, QueryKind
 from memory.errors import conflict
 from memory.llm import choices, usage
 from memory.llm.calibration import calibration
 from memory.llm.embed import embedder
-from memory.llm.interface import LanguageModel, get_model
-from memory.llm.offline import OfflineModel
+from memory.llm.interface import LanguageModel, ModelError, get_model
 from memory.llm.prompts.answer import AnswerRequest, answer_messages
 from memory.llm.rerank import reranker
 from memory.llm.tokens import count
 from memory.llm.usage import Spent
-from memory.models import ContextTrace, Forest, InteractionState, PostingKind, Profile, RoutingDecision, Turn
+from memory.models import Forest, InteractionState, PostingKind, Profile, RoutingDecision, Turn
 from memory.models.forest import Origin
 from memory.store import evidence, lanes, read, refine, texts, write
-from memory.store import forgotten as forgetting
 from memory.store import recall as channels
 from memory.threads import in_thread
+
+log = logging.getLogger(__name__)
 
 # Scores are kept to four decimals, similarities in half floats.
 SAME_SCORE = 0.005
@@ -58,6 +57,19 @@ COMPUTED_KINDS: tuple[QueryKind, ...] = ("count", "sum", "latest", "earliest", "
 
 
 @dataclass(frozen=True, slots=True)
+class Asking:
+    """A language model was asked where an input goes: what ranking alone had said, what was offered (None: a new root), the number chosen (None: `error`, the
+    code of what went wrong), and what it took."""
+
+    before: Decision
+    offered: Sequence[int | None]
+    chosen: int | None
+    error: str
+    milliseconds: float
+    spent: usage.Usage
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where an input goes, and what was learned on the way that assembly uses again."""
 
@@ -67,6 +79,8 @@ class Place:
     recall: Recall
     fused: Mapping[int, float]
     milliseconds: float
+    then: Sequence[Recalled] = ()  # the states of the time that the input names
+    asked: Asking | None = None  # what asking the language model came to
 
 
 # --- 1. Localize ------------------------------------------------------------------------------------------------------
@@ -105,7 +119,47 @@ def localize_text(
         decision = localize.localize_additive(asked, found, _cross_encoded(asked, found, then), calibration(), then, shown=shown)
     else:
         decision = localize.localize(asked, found, calibration(), then, shown=shown)
-    return Place(asked, vector, decision, found, fused, 1000 * (time.perf_counter() - started))
+        if jump := localize.back_jump(asked, found, decision, calibration()):
+            decision = inner.back_to(decision, read.interactions(forest.pk, [jump[0]])[jump[0]], jump[1])
+    return Place(asked, vector, decision, found, fused, 1000 * (time.perf_counter() - started), then)
+
+
+def to_ask(place: Place) -> ask.Question | None:
+    """What the language model would be asked about a place of localization; None where it wouldn't be: ranking is sure, or something else decided."""
+    if settings.LOCALIZER != "calibrated" or place.asked is not None:  # the probabilities of the other ranker aren't fitted
+        return None
+    if place.decision.parent is not None and place.decision.parent not in {tip.id for tip in place.recall.tips.values()}:
+        return None  # a back-jump: the places asked about are ends of branches
+    return ask.question(place.query, place.decision, place.recall, place.then, below=settings.LOCALIZER_ASK_BELOW)
+
+
+def would_ask(place: Place) -> bool:
+    """Whether a chat turn at this place would be asked about."""
+    return get_model().chooses and to_ask(place) is not None
+
+
+def with_model(place: Place) -> Place:
+    """The place after asking the language model about it, where there is one and ranking was unsure; else the place as it is.
+
+    Whatever goes wrong is noted on the turn's usage, and ranking alone decides. Blocks for LOCALIZER_ASK_SECONDS at most: never call it in a transaction."""
+    question = to_ask(place)
+    if question is None or not (model := get_model()).chooses:
+        return place
+    started = time.perf_counter()
+    chosen: int | None = None
+    error, spent = "", Spent()
+    try:
+        with usage.counted(spent):
+            chosen = model.choose(question, seconds=settings.LOCALIZER_ASK_SECONDS)
+    except ModelError as failed:
+        error = failed.code
+        log.warning("the language model didn't say where a turn goes: %s", error)
+    took = spent.get("route", usage.Usage(calls=1))
+    if error:
+        took = replace(took, notes=(*took.notes, "asked_too_long" if error == "model_timeout" else "asked_in_vain"))
+    usage.add("route", took)
+    asking = Asking(place.decision, [option.state for option in question.options], chosen, error, 1000 * (time.perf_counter() - started), took)
+    return replace(place, asked=asking, decision=place.decision if chosen is None else ask.fold(place.decision, question, chosen))
 
 
 def _cross_encoded(asked: Query, found: Recall, then: Sequence[Recalled]) -> dict[int, float]:
@@ -119,8 +173,10 @@ def _cross_encoded(asked: Query, found: Recall, then: Sequence[Recalled]) -> dic
     return dict(zip(read_as, reranker().scores(asked.text, list(read_as.values())), strict=True))
 
 
-def localize_turn(turn: Turn) -> Place:
-    """Localize a turn, or follow its sender's word, and keep the decision for the page."""
+def localize_turn(turn: Turn, *, asking: bool = True) -> Place:
+    """Localize a turn, or follow its sender's word, and keep the decision for the page.
+
+    Where ranking alone is unsure the language model is asked; without `asking` (for use in a transaction) it stays where that had put it before."""
     forest = Forest.objects.get(pk=turn.forest_id)
     place = localize_text(forest, turn.text, turn.sent_at)
     edited = turn.edited_from_id is not None
@@ -128,11 +184,26 @@ def localize_turn(turn: Turn) -> Place:
         place = given(place, None, edited=edited)
     elif turn.asked_parent_id is not None:
         place = given(place, InteractionState.objects.in_forest(forest).get(pk=turn.asked_parent_id), edited=edited)
+    else:
+        place = with_model(place) if asking else _asked_before(turn, place)
     with transaction.atomic():
         write.lock(turn.forest_id)
-        write.save_decision(turn, place.decision)
-        Turn.objects.filter(pk=turn.pk, generator=turn.generator, status__in=Turn.WAITING).update(status=Turn.Status.LOCALIZED)
+        # A model was waited for, perhaps: a turn that was stopped meanwhile is placed by its next attempt, if there is one.
+        ours = Turn.objects.filter(pk=turn.pk, generator=turn.generator, attempt=turn.attempt)
+        if ours.exists():
+            write.save_decision(turn, place.decision)
+            ours.filter(status__in=Turn.WAITING).update(status=Turn.Status.LOCALIZED)
     return place
+
+
+def _asked_before(turn: Turn, place: Place) -> Place:
+    """The place that the language model had a say in when the turn was localized, if it did and that is still there; else the one found now."""
+    kept = RoutingDecision.objects.filter(turn=turn, method=RoutingDecision.Method.ASKED).first()
+    decision = write.as_decision(kept) if kept else None
+    if decision is None:
+        return place
+    second = next((one for one in (place.decision.parent, place.decision.second) if one is not None and one != decision.parent), None)
+    return replace(place, decision=replace(decision, second=second))
 
 
 def given(place: Place, parent: InteractionState | None, *, edited: bool = False) -> Place:
@@ -178,7 +249,8 @@ def why_not(turn: Turn, state: InteractionState) -> Weighed:
         winner = place.decision.candidates[0]
     given = told is not None and not told["parts"]
     changed = told is not None and not given and abs(winner.score - told["score"]) > SAME_SCORE
-    return Weighed(candidate, winner, wording.words(place.query, place.decision.method, candidate, winner, given=given), changed)
+    method: Method = "asked" if decision.method == RoutingDecision.Method.ASKED else place.decision.method
+    return Weighed(candidate, winner, wording.words(place.query, method, candidate, winner, given=given), changed)
 
 
 def _of_branch(place: Place, branch: int | None) -> Candidate:
@@ -403,6 +475,7 @@ def commit(
     done = time.perf_counter()
     measured = {
         "localize_ms": place.milliseconds,
+        "ask_ms": place.asked.milliseconds if place.asked else None,
         "assemble_ms": evidenced.milliseconds if evidenced else None,
         **(timings or {}),
         "vector_ms": 1000 * (embedded - started),
@@ -414,76 +487,7 @@ def commit(
     return state
 
 
-# --- 4, refined: in the worker ----------------------------------------------------------------------------------------
-
-
-def plan_refinement(forest_id: int, state_id: int) -> refine.Plan:
-    """Everything one state teaches (paper §3.4, second half), worked out outside any transaction; `refine.apply` writes it."""
-    started = time.perf_counter()
-    forest = Forest.objects.get(pk=forest_id)
-    path = read.path(forest_id, state_id)
-    state, before = path[-1], path[:-1]
-    row = InteractionState.objects.only("refined_by", "extraction_report").get(pk=state_id)
-    if row.refined_by.startswith(refine.SUMMED):
-        return _plan_summary(state, before, row, started)
-    model = get_model()
-    known = offer.choose(evidence.slots_before(forest_id, state.position), state.user, {one.id for one in before}) if model.wants_known else ()
-    spent: Spent = {}
-    with usage.counted(spent):
-        extraction = model.extract(state, before, zone=forest.time_zone, topic=state.topic, known=known)
-    extraction = extracting.without_recalled(extraction, _shown(state_id), quotes_only=_quotes_only(state_id))
-    gone = forgetting.of_state(state_id).numbers(extraction.proposals)
-    extraction = forgotten.without(extraction, state, before, gone)
-    keyed: dict[tuple[str, int], str] = {
-        ("branch", 0): text.branch_text(extraction.topic or state.topic, extraction.path_summary, extraction.node_summary, extraction.entities),
-        ("state", 0): texts.of_turn(state.user, state.assistant),
-    }
-    if extraction.topic:
-        keyed["topic", 0] = extraction.topic
-    keyed |= {(texts.PIECE, number): piece for number, piece in pieces.pieces(state.user, state.assistant).items()}
-    for number, proposal in enumerate(extraction.proposals):
-        if number not in gone:
-            keyed[proposal.kind, number] = texts.of_item(proposal.text, state.user, proposal.made_by)
-    for key in texts.unchanged(state, extraction, keyed["branch", 0]):
-        keyed.pop(key, None)
-    with usage.counted(spent):
-        vectors = dict(zip(keyed, embedder().embed(list(keyed.values())), strict=True)) if keyed else {}
-    stems = {stem for name in (extraction.topic, *extraction.topic_variants) for stem in terms.content_terms(name)}
-    names = Counter(terms.entity_term(name) for name in extraction.entities)
-    return refine.Plan(
-        state=state_id,
-        version=model.extractors,
-        extraction=extraction,
-        vectors=vectors,
-        topic_stems=tuple(sorted(stem[:100] for stem in stems)),
-        entity_terms={name: number for name, number in names.items() if name},
-        spent=spent,
-        milliseconds=1000 * (time.perf_counter() - started),
-        forgotten=gone,
-        again=row.refined_by == refine.ANEW,
-    )
-
-
-def _plan_summary(state: Interaction, before: Sequence[Interaction], row: InteractionState, started: float) -> refine.Plan:
-    """What the turn taught stays; its path summary is made from the node summaries that are left, and its branch-aware vector from that."""
-    path_summary = summary.path_summary(state.topic, before, state.node_summary)
-    extraction = Extraction(state.node_summary, state.entities, state.keywords, path_summary, state.topic, (), (), row.extraction_report)
-    spent: Spent = {}
-    with usage.counted(spent):
-        [vector] = embedder().embed([text.branch_text(state.topic, path_summary, state.node_summary, state.entities)])
-    version = row.refined_by.removeprefix(refine.SUMMED)
-    return refine.Plan(state.id, version, extraction, {("branch", 0): vector}, (), {}, 1000 * (time.perf_counter() - started), spent, again=True)
-
-
-def _shown(state_id: int) -> list[str]:
-    """The texts of other turns that the model was shown for this one: what its answer repeats of them is not new."""
-    context = ContextTrace.objects.filter(turn__state=state_id).only("blocks").first()
-    return [item["text"] for block in context.blocks for item in block["items"]] if context else []
-
-
-def _quotes_only(state_id: int) -> bool:
-    """Whether the answer can only be quotation: the offline engine makes nothing of its own."""
-    return Turn.objects.filter(state=state_id, answered_by=OfflineModel.name).exists()
+# --- Between two turns ------------------------------------------------------------------------------------------------
 
 
 async def settle(turn: Turn) -> None:
@@ -495,4 +499,4 @@ async def settle(turn: Turn) -> None:
 
 def _worth_waiting(forest_id: int) -> bool:
     # What was imported waits longer than any turn could.
-    return refine.next_unrefined(forest_id, 0, imported=False) is not None and refine.moving(forest_id)
+    return bool(refine.next_unrefined(forest_id, 0, imported=False)) and refine.moving(forest_id)

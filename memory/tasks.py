@@ -14,6 +14,7 @@ from memory.actions import refine
 from memory.actions import replay_turns as replaying
 from memory.actions.publish_outbox import publish_outbox
 from memory.models import InteractionState
+from memory.store import jobs
 from memory.store.refine import pending
 
 _SWEEP_LOCK = 0x41_72_62_70
@@ -58,7 +59,7 @@ def bulk(bulk_id: int) -> None:
 
 @shared_task(name="memory.tasks.sweep_outbox")
 def sweep_outbox() -> None:
-    """What the web process could not hand over, and what was lost on the way (a worker killed midway): refinements, imports, bulk jobs."""
+    """What the web process could not hand over, and what was lost on the way (a worker killed midway): refinements, imports, bulk jobs, replays."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_SWEEP_LOCK])
         if not cursor.fetchone()[0]:
@@ -69,5 +70,7 @@ def sweep_outbox() -> None:
         import_chat.delay(job_id)
     for bulk_id in in_bulk.unfinished():
         bulk.delay(bulk_id)
+    for job_id in jobs.left(replaying.KIND):
+        replay_turns.delay(job_id)
     for forest_id in forests:
         refine.drain(forest_id)

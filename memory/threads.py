@@ -1,4 +1,4 @@
-"""The one way from the event loop to blocking work.
+"""The one way from the event loop to blocking work, and the sign of life of whoever does long work.
 
 Channels' default runs every ORM call of a process in a single thread; here each call takes one of a few, and closes its
 connection afterwards, or the pool would run dry (docs/decisions/0002-processes.md).
@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Callable
+import logging
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from typing import ParamSpec, TypeVar
 
-from django.db import connections
+from django.db import DatabaseError, connections
+
+log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -36,3 +41,30 @@ async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs)
     context = contextvars.copy_context()
     call: Callable[[], T] = partial(context.run, partial(function, *args, **kwargs))
     return await asyncio.get_running_loop().run_in_executor(_executor, partial(_then_close, call))
+
+
+@contextmanager
+def pulse(beat: Callable[[], object], seconds: float, of: str) -> Iterator[None]:
+    """While the block runs, `beat` is called every so many seconds, also while one step of it takes long; no more once it returns False.
+
+    `of` is who is alive, for the log."""
+    stop = threading.Event()
+
+    def go() -> None:
+        try:
+            while not stop.wait(seconds):
+                try:
+                    if beat() is False:
+                        return
+                except DatabaseError as error:
+                    log.warning("%s: no sign of life (%s)", of, type(error).__name__)
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=go, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()

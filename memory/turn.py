@@ -62,4 +62,4 @@ def recall(forest: Forest, text: str, *, time: datetime | None = None, budget: i
             cursor.execute("SET TRANSACTION READ ONLY")
         place = steps.localize_text(forest, text, time or timezone.now(), as_of=as_of)
         context, pool = steps.assemble(forest, place, settings.EVIDENCE_BUDGET if budget is None else budget, as_of)
-        return present.recalled(forest, place.decision, context, pool)
+        return present.recalled(forest, place.decision, context, pool, asks=steps.would_ask(place))

@@ -261,6 +261,63 @@ def test_a_fact_is_edited_as_the_page_does_it(her, root):
     assert (fact.status, fact.superseded_by.text, fact.superseded_by.made_by) == ("superseded", "Budget is 23,000", "user")
 
 
+def moving(state):
+    return reverse("admin:memory_interactionstate_move", args=[state.pk])
+
+
+def test_a_turn_is_moved_by_the_action_of_the_page_once_its_consequences_were_shown(garden, root):
+    doubt, tent = garden["doubt"], garden["tent"]
+    trace(tent, doubt)
+    assert moving(doubt) in root.get(address(InteractionState, "change", doubt.pk)).content.decode()
+    form = root.get(moving(doubt))
+    assert f"under state {garden['budget'].pk}" in form.content.decode()
+    preview = root.post(moving(doubt), {"where": "under", "parent": garden["plan"].pk})
+    for page in (form, preview):
+        fits_the_policy(page)
+    html = preview.content.decode()
+    assert "Turns that move: 2." in html and "used what moves, and stay as they are: 1." in html and "nothing has changed yet" in html
+    doubt.refresh_from_db()
+    assert doubt.parent_id == garden["budget"].pk and not AuditEntry.objects.exists()
+    hidden = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', html.partition("<fieldset")[0]))
+    done = root.post(moving(doubt), hidden, follow=True)
+    assert "Moved." in done.content.decode()
+    doubt.refresh_from_db()
+    assert doubt.parent_id == garden["plan"].pk
+    entry = AuditEntry.objects.get()
+    assert (entry.action, entry.subject, entry.actor.username, entry.counts) == ("move", f"state {doubt.pk}", "root", {"states": 2, "used_by": 1})
+    change = ParentChange.objects.order_by("pk").last()
+    assert (change.old_parent_id, change.new_parent_id, change.by_user.username) == (garden["budget"].pk, garden["plan"].pk, "root")
+
+
+def test_a_turn_is_made_a_root_there(garden, root):
+    doubt = garden["doubt"]
+    html = root.post(moving(doubt), {"where": "root"}).content.decode()
+    assert "To a root of its own: nothing has changed yet" in html
+    root.post(moving(doubt), {"where": "root", "confirmed": "yes"})
+    doubt.refresh_from_db()
+    assert (doubt.parent_id, doubt.root_id) == (None, doubt.pk)
+
+
+@pytest.mark.parametrize("confirmed", [{}, {"confirmed": "yes"}])
+def test_a_move_that_can_not_be_made_says_why_and_changes_nothing(garden, root, omar, confirmed):
+    plan, waits = garden["plan"], garden["waits"]
+    elsewhere = say(plant(omar), "Elsewhere")
+    before = list(InteractionState.objects.order_by("pk").values("pk", "parent_id", "root_id"))
+    for place, words in (
+        ({"where": "under", "parent": waits.pk}, "continue itself"),
+        ({"where": "under", "parent": plan.parent_id or ""}, "no such state in this forest"),
+        ({"where": "under", "parent": elsewhere.pk}, "no such state in this forest"),
+        ({"where": "under", "parent": "9" * 30}, "less than or equal"),
+        ({"where": "root"}, "already there"),
+        ({}, "required"),
+    ):
+        page = root.post(moving(plan), {**place, **confirmed})
+        assert words in page.content.decode(), place
+        assert page.context["shown"] is None
+    assert list(InteractionState.objects.order_by("pk").values("pk", "parent_id", "root_id")) == before
+    assert not AuditEntry.objects.exists()
+
+
 def test_broken_turns_are_tried_again_stopped_kept_or_dropped(her, root):
     turn = Turn.objects.get(status="interrupted")
     act(root, Turn, "tried_again", turn)

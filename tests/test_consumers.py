@@ -13,9 +13,12 @@ from django.test import Client
 
 from arborweb.asgi import application
 from memory import consumers, messages
+from memory.actions.delete_person import delete_oneself
 from memory.actions.drop_turn import drop_turn
+from memory.actions.forget import delete_forest
+from memory.actions.revoke_key import revoke_key
 from memory.api.authentication import make_key
-from memory.models import Turn
+from memory.models import Forest, Turn
 from memory.threads import in_thread
 from tests.forests import plant, say, wait
 
@@ -298,8 +301,82 @@ async def test_without_valkey_it_says_so_and_closes_to_be_tried_again(forest, si
     assert (await page.receive_output(timeout=5))["code"] == 1013
 
 
-async def test_signing_out_closes_a_long_socket(forest, signed_in, monkeypatch):
+async def test_signing_out_closes_the_sockets_of_that_session_at_once(forest, signed_in, ines):
+    phone = Client()
+    await in_thread(phone.force_login, ines)
+    page, other = await Page(forest.pk, signed_in).open(), await Page(forest.pk, phone).open()
+    await in_thread(signed_in.post, "/sign-out/")
+    assert (await page.receive_output(timeout=5)) == {"type": "websocket.close", "code": 4401}
+    assert await other.receive_nothing(timeout=0.3)
+    await other.disconnect()
+
+
+async def test_another_password_closes_sockets_at_once(forest, signed_in, ines):
+    page = await Page(forest.pk, signed_in).open()
+    ines.set_password("as long as it takes")
+    await in_thread(ines.save)
+    assert (await page.receive_output(timeout=5))["code"] == 4401
+
+
+async def test_signing_in_elsewhere_disturbs_no_socket(forest, signed_in, ines):
+    page = await Page(forest.pk, signed_in).open()
+    await in_thread(Client().force_login, ines)
+    assert await page.receive_nothing(timeout=0.3)
+    await page.disconnect()
+
+
+async def test_who_is_shut_out_is_closed_at_once(forest, signed_in, ines, omar):
+    his = Client()
+    await in_thread(his.force_login, omar)
+    page, other = await Page(forest.pk, signed_in).open(), await Page((await in_thread(plant, omar)).pk, his).open()
+    ines.is_active = False
+    await in_thread(ines.save)
+    assert (await page.receive_output(timeout=5))["code"] == 4401
+    assert await other.receive_nothing(timeout=0.3)
+    await other.disconnect()
+
+
+async def test_a_deleted_forest_closes_its_sockets_at_once_and_no_other(ines, forest, signed_in):
+    other = await in_thread(plant, ines, "Other")
+    page, elsewhere = await Page(forest.pk, signed_in).open(), await Page(other.pk, signed_in).open()
+    await in_thread(delete_forest, forest, ines)
+    assert (await page.receive_output(timeout=5))["code"] == 4404
+    assert await elsewhere.receive_nothing(timeout=0.3)
+    await elsewhere.disconnect()
+
+
+async def test_a_deleted_account_closes_its_sockets_at_once(ines, forest, signed_in):
+    _, key = await in_thread(make_key, ines, "script")
+    pages = [await Page(forest.pk, signed_in).open(), await Page(forest.pk, key=key).open()]
+    await in_thread(delete_oneself, ines, "ines")
+    assert {(await page.receive_output(timeout=5))["code"] for page in pages} <= {4401, 4404}
+
+
+async def test_a_revoked_key_closes_its_socket_at_once(ines, forest, signed_in):
+    row, key = await in_thread(make_key, ines, "script")
+    page, program = await Page(forest.pk, signed_in).open(), await Page(forest.pk, key=key).open()
+    await in_thread(revoke_key, row, ines)
+    assert (await program.receive_output(timeout=5))["code"] == 4401
+    assert await page.receive_nothing(timeout=0.3)
+    await page.disconnect()
+
+
+async def test_a_forest_deleted_while_a_socket_opens_closes_it(ines, forest, signed_in, monkeypatch):
+    """Between the first look and joining the group nobody could tell it."""
+    join = RedisPubSubLoopLayer.group_add
+
+    async def late(self, group, channel):
+        if await in_thread(Forest.objects.filter(pk=forest.pk).exists):
+            await in_thread(delete_forest, forest, ines)
+        await join(self, group, channel)
+
+    monkeypatch.setattr(RedisPubSubLoopLayer, "group_add", late)
+    assert await Page(forest.pk, signed_in).closes() == 4404
+
+
+async def test_a_socket_nobody_told_finds_out_by_itself(forest, signed_in, monkeypatch):
     monkeypatch.setattr(consumers, "RECHECK_SECONDS", 0.1)
+    monkeypatch.setattr(messages, "look_again", lambda group: None)
     page = await Page(forest.pk, signed_in).open()
     await asyncio.sleep(0.3)
     assert await page.receive_nothing(timeout=0.1)

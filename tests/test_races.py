@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from memory import generation, steps
+from memory import generation, refining, steps
 from memory.actions import refine
 from memory.actions.create_forest import create_forest
 from memory.actions.forget import delete_forest, delete_state
@@ -142,14 +142,14 @@ def test_a_turn_for_what_was_deleted_a_moment_ago_is_refused(forest, ines, monke
 def test_a_state_deleted_while_it_is_read_is_passed_over(forest, ines, monkeypatch):
     observe(forest, [{"user": "The kitchen budget is €18,000.", "time": TIME}, {"user": "My sister Nora lives in Lyon.", "time": TIME, "new_root": True}])
     first, second = InteractionState.objects.order_by("position")
-    plan = steps.plan_refinement
+    plan = refining.plan
 
-    def deleted_first(forest_id: int, state_id: int) -> Any:
-        if state_id == first.pk:
+    def deleted_first(forest_id: int, states: Any) -> Any:
+        if first.pk in states:
             delete_state(first, "with_children", ines)
-        return plan(forest_id, state_id)
+        return plan(forest_id, states)
 
-    monkeypatch.setattr(steps, "plan_refinement", deleted_first)
+    monkeypatch.setattr(refining, "plan", deleted_first)
     refine.drain(forest.pk)  # the deletion ended its lease
     refine.drain(forest.pk)
     assert InteractionState.objects.get() == second

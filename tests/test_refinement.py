@@ -10,7 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 import pytest
 from django.db import connection
 
-from memory import generation, steps
+from memory import generation, refining, steps
 from memory.actions import refine
 from memory.actions.create_forest import create_forest
 from memory.actions.observe import observe
@@ -88,10 +88,10 @@ def test_a_plan_delivered_twice_is_applied_once(forest):
     observe(forest, KITCHEN)
     state = InteractionState.objects.in_forest(forest).get(position=1)
     token = store.take_lease(forest.pk, "one")
-    plan = steps.plan_refinement(forest.pk, state.pk)
-    assert store.apply(forest.pk, token, plan) is not None
+    plans = refining.plan(forest.pk, [state.pk])
+    assert store.apply(forest.pk, token, plans) is not None
     before = counts(forest)
-    assert store.apply(forest.pk, token, plan) is None
+    assert store.apply(forest.pk, token, plans) is None
     assert counts(forest) == before
 
 
@@ -99,11 +99,11 @@ def test_a_worker_that_lost_its_lease_writes_nothing(forest):
     observe(forest, KITCHEN[:1])
     state = InteractionState.objects.in_forest(forest).get()
     old = store.take_lease(forest.pk, "slow")
-    plan = steps.plan_refinement(forest.pk, state.pk)
+    plans = refining.plan(forest.pk, [state.pk])
     store.release(forest.pk, old)
     assert store.take_lease(forest.pk, "quick") == old + 1
     with pytest.raises(store.LeaseLostError):
-        store.apply(forest.pk, old, plan)
+        store.apply(forest.pk, old, plans)
     assert not any(learned(forest).values())
 
 

@@ -80,6 +80,9 @@ interface ItemFilter {
   as_of?: number;
 }
 
+/** Where a forest, or the path to one of its states, is to be had as Markdown. */
+export const markdownOf = (forest: number, state?: number): string => `/api/forests/${forest}/export/${query({ format: 'markdown', state })}`;
+
 export const api = {
   me: () => request<Me>('GET', 'me/'),
   models: () => request<Models>('GET', 'model/'),
@@ -134,6 +137,8 @@ export const api = {
   moves: async (state: number) => (await request<Page<MoveRecord>>('GET', `states/${state}/moves/`)).results,
   moveAll: (forest: number, moves: { state: number; parent: number | null }[]) => request<{ moved: number; change: number | null }>('POST', `forests/${forest}/moves/`, { moves }),
   replay: (forest: number, after: number) => request<Job>('POST', `forests/${forest}/replay/`, { after }),
+  /** The replay of a forest that is under way, if one is. */
+  openReplay: async (forest: number) => (await request<Page<Job>>('GET', `jobs/${query({ forest, kind: 'replay', status: 'open', limit: 1 })}`)).results[0] ?? null,
   cancelJob: (id: number) => request<Job>('POST', `jobs/${id}/cancel/`, {}),
   changes: (forest: number, before?: string | number | null) => request<Page<Change>>('GET', `forests/${forest}/changes/${query({ before })}`),
   undo: (change: number) => request<Change>('POST', `changes/${change}/undo/`, {}),

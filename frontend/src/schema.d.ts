@@ -82,7 +82,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Everything of the forest that isn't derived from the rest, as one JSON document. */
+        /** @description Everything of the forest that isn't derived from the rest, as one JSON document; or what was said, to be read: whole, or the path to a turn. */
         get: operations["forests_export_retrieve"];
         put?: never;
         post?: never;
@@ -1078,6 +1078,8 @@ export interface components {
             /** Format: double */
             probability: number;
             method: components["schemas"]["MethodEnum"];
+            /** @description Ranking is unsure: in chat the language model would be asked as well. */
+            asks: boolean;
             candidates: components["schemas"]["RecallCandidate"][];
         };
         Match: {
@@ -1113,11 +1115,12 @@ export interface components {
          *     * `temporal` - temporal return
          *     * `recall` - hybrid recall
          *     * `new_root` - new root
+         *     * `asked` - chosen with the language model
          *     * `given` - given by the sender
          *     * `corrected` - corrected by a person
          * @enum {string}
          */
-        MethodEnum: "continuation" | "temporal" | "recall" | "new_root" | "given" | "corrected";
+        MethodEnum: "continuation" | "temporal" | "recall" | "new_root" | "asked" | "given" | "corrected";
         Models: {
             localizer: string;
             roles: components["schemas"]["Role"][];
@@ -1435,7 +1438,7 @@ export interface components {
          * @enum {string}
          */
         SourceEnum: "environment" | "page" | "none";
-        /** @description What the calls of one stage took: answer, extract, embed, rerank. */
+        /** @description What the calls of one stage took: answer, extract, embed, rerank, route (where the turn goes). */
         StageUse: {
             input: number;
             output: number;
@@ -1603,7 +1606,9 @@ export interface components {
             corrected_from: components["schemas"]["Place"] | null;
             parts: components["schemas"]["Part"][];
             candidates: components["schemas"]["TraceCandidate"][];
-            /** @description The first candidate against the second, longest first; empty where a person chose or one was deleted. */
+            /** @description What it is contrasted with: the likeliest place of another branch; state null: a new topic. */
+            next: components["schemas"]["Place"] | null;
+            /** @description The first candidate against `next`, longest first; empty where a person chose or either was deleted. */
             contrast: components["schemas"]["Difference"][];
         };
         TreeRow: {
@@ -1884,7 +1889,17 @@ export interface operations {
     };
     forests_export_retrieve: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description `markdown`: to be read, not to be imported.
+                 *
+                 *     * `json` - json
+                 *     * `markdown` - markdown
+                 */
+                format?: "json" | "markdown";
+                /** @description With `markdown`: the path from its root to this state alone. */
+                state?: number;
+            };
             header?: never;
             path: {
                 forest: number;
@@ -1902,6 +1917,7 @@ export interface operations {
                     "application/json": {
                         [key: string]: unknown;
                     };
+                    "text/markdown": string;
                 };
             };
         };

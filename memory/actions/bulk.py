@@ -9,12 +9,10 @@ from __future__ import annotations
 import logging
 import os
 import socket
-import threading
 import time
 import traceback
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -22,7 +20,7 @@ from typing import Any
 
 import redis
 from django.contrib.auth import get_user_model
-from django.db import DatabaseError, InterfaceError, OperationalError, connections, transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Model, Q
 from django.utils import timezone
 
@@ -40,6 +38,7 @@ from memory.llm.interface import ModelError
 from memory.models import EVIDENCE_MODELS, AuditEntry, Bulk, Forest, InteractionState, Job, StateVector
 from memory.present.states import item_used_by, used_by
 from memory.store.jobs import CancelledError
+from memory.threads import pulse
 
 log = logging.getLogger(__name__)
 
@@ -199,7 +198,7 @@ def run(bulk_id: int) -> None:
         return
     step = STEPS[bulk.action, bulk.target]
     try:
-        with _pulse(bulk):
+        with pulse(partial(_beat, bulk), BEAT_SECONDS, f"bulk job {bulk.pk}"):  # also while one row takes long
             while bulk.done < bulk.total:
                 _next(bulk, step)
         _end(bulk, Job.Status.DONE, "Done")
@@ -224,28 +223,8 @@ def _claim(bulk_id: int) -> Bulk | None:
     return Bulk.objects.select_related("owner").get(pk=bulk_id)
 
 
-@contextmanager
-def _pulse(bulk: Bulk) -> Iterator[None]:
-    """A sign of life now and then, also while one row takes long."""
-    stop = threading.Event()
-
-    def beat() -> None:
-        try:
-            while not stop.wait(BEAT_SECONDS):
-                try:
-                    Bulk.objects.filter(pk=bulk.pk, holder=bulk.holder).update(heartbeat_at=timezone.now())
-                except DatabaseError as error:
-                    log.warning("bulk job %s: no sign of life (%s)", bulk.pk, type(error).__name__)
-        finally:
-            connections.close_all()
-
-    thread = threading.Thread(target=beat, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
+def _beat(bulk: Bulk) -> None:
+    Bulk.objects.filter(pk=bulk.pk, holder=bulk.holder).update(heartbeat_at=timezone.now())
 
 
 def _next(bulk: Bulk, step: Step) -> None:

@@ -13,7 +13,7 @@ from memory.models import EVIDENCE_MODELS, ContextTrace, EvidenceRow, Forest, In
 from memory.present.states import USED_BY_LIMIT, labels, uses
 from memory.present.words import iso, shorten
 from memory.store.quotes import Quotes
-from memory.store.refine import slot_entry
+from memory.store.slots import slot_entry
 
 Json = dict[str, Any]
 Going = Mapping[str, Sequence[int]]

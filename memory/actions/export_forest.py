@@ -54,13 +54,18 @@ SECTIONS: dict[str, type[Model]] = {
 
 
 def export_forest(forest: Forest) -> IO[bytes]:
-    """A file with the document, at its start; the caller closes it. One snapshot, whatever is written meanwhile."""
+    """A file with the document, at its start; the caller closes it."""
+    return written(_pieces(forest))
+
+
+def written(pieces: Iterator[str]) -> IO[bytes]:
+    """A file with what reads the database piece by piece, at its start; the caller closes it. One snapshot, whatever is written meanwhile."""
     file: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 - the caller closes it
     with transaction.atomic():
         if _outermost():
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        for piece in _pieces(forest):
+        for piece in pieces:
             file.write(piece.encode())
     file.seek(0)
     return file

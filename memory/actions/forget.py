@@ -53,6 +53,7 @@ def delete_forest(forest: Forest, by: Any, *, preview: bool = False) -> dict[str
         structure.audit(locked, by, "delete_forest", f"forest {locked.pk}", counts)
         transaction.on_commit(partial(forget_messages, turns, []))
         transaction.on_commit(partial(uploads.drop, jobs))
+        transaction.on_commit(partial(messages.look_again, messages.group(locked.pk)))
     return consequences.answer(preview=False, counts=counts)
 
 

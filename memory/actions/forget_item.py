@@ -18,7 +18,7 @@ from memory.models import KIND_OF, AtomicFact, EvidenceRow, Forest, InteractionS
 from memory.store import forgotten, quotes, read
 from memory.store.changes import forget_laid_aside, laid_aside
 from memory.store.dropping import drop
-from memory.store.refine import resolve_slots
+from memory.store.slots import resolve_slots
 
 
 def delete_item(row: EvidenceRow, by: Any, *, preview: bool = False, redact_quotes: bool = False) -> dict[str, Any]:

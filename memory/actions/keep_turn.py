@@ -19,7 +19,7 @@ def keep_turn(turn: Turn) -> InteractionState:
             raise conflict("Only a stopped or broken answer can be kept.", "Wait for its answer.")
         if not turn.partial:
             raise conflict("Nothing was written yet, so there is no part to keep.", "Try again, or drop the turn.")
-        state = steps.commit(turn, steps.localize_turn(turn), turn.partial, generator="", seq=messages.number(turn.pk, turn.seq + 1))
+        state = steps.commit(turn, steps.localize_turn(turn, asking=False), turn.partial, generator="", seq=messages.number(turn.pk, turn.seq + 1))
     with messages.held(turn.forest_id):
         if InteractionState.objects.filter(pk=state.pk).exists():  # else deleted meanwhile
             answered, added = present.committed(state.pk)

@@ -14,6 +14,7 @@ from django.db.models import F
 
 from memory.actions import structure
 from memory.engine import terms
+from memory.engine.localize import spoken
 from memory.engine.quote import MARKER
 from memory.llm.tokens import count
 from memory.models import EVIDENCE_MODELS, ContextTrace, Forest, Import, InteractionState, PieceVector, PostingKind, RoutingDecision, StateVector, Turn
@@ -21,7 +22,7 @@ from memory.present.words import LABEL_SOURCE_LENGTH, label_of
 from memory.store import read
 from memory.store.dropping import drop
 from memory.store.quotes import Quotes
-from memory.store.refine import resolve_slots
+from memory.store.slots import resolve_slots
 from memory.store.write import add_postings
 
 GONE = MARKER
@@ -81,7 +82,7 @@ def redact_decisions(forest: Forest, away: Away, turns: Iterable[int], parents: 
         decision.candidates = candidates
         if decision.chosen_id in gone:
             decision.why, decision.chosen_id = WHY, parents.get(decision.turn_id)
-        elif any(name and name in decision.why for name in said):
+        elif any(words and words in decision.why for name in said for words in (name, spoken(name or ""))):
             decision.why = WHY_LESS if decision.chosen_id else WHY
         decision.save(update_fields=["candidates", "why", "chosen"])
 

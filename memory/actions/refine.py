@@ -8,26 +8,30 @@ import socket
 import threading
 import time
 import uuid
+from dataclasses import dataclass, field
 from functools import partial
 
-from django.db import DatabaseError, connections, transaction
+from django.db import transaction
 
-from memory import messages, present, steps
+from memory import messages, present, refining, steps
 from memory.actions import structure
 from memory.llm.interface import ModelError
 from memory.models import Forest, InteractionState
 from memory.store import refine as store
+from memory.threads import pulse
 
 log = logging.getLogger(__name__)
 
 # What is wrong with a model's reading of this very turn; everything else is the endpoint's trouble, and no reason to give up on a turn.
 OF_THE_TURN = ("structured_invalid", "only_reasoning", "empty_answer", "prompt_too_long")
 
-# What is told anew after a deletion is passed on so many states at a time.
-TOLD_AT_ONCE = 40
+BEAT_SECONDS = 2.0
 
-# While imported states are refined, watching pages are told so often.
-QUIET_SECONDS = 60.0
+# So many states that are told anew after a deletion are planned together, embedded in one go and written in one transaction.
+TOGETHER = 64
+
+# While imported states are refined, watching pages are told so often; while states are told anew, so often.
+QUIET_SECONDS, ANEW_SECONDS = 60.0, 3.0
 
 
 def drain(forest_id: int, *, tell: bool = True, amid_import: bool = False) -> int:
@@ -41,90 +45,105 @@ def drain(forest_id: int, *, tell: bool = True, amid_import: bool = False) -> in
     token = store.take_lease(forest_id, holder)
     if token is None:
         return 0
-    stop = threading.Event()
-    pulse = threading.Thread(target=_keep_alive, args=(forest_id, token, stop), daemon=True)
-    pulse.start()
     try:
-        done, positions = _refine_all(forest_id, token, tell, amid_import)
+        with pulse(partial(store.beat, forest_id, token), BEAT_SECONDS, f"refinement of forest {forest_id}"):
+            done, positions = _refine_all(forest_id, token, tell, amid_import)
     except store.LeaseLostError:
         log.info("forest %s: another worker took over", forest_id)
         return 0
     finally:
-        stop.set()
-        pulse.join()
         store.release(forest_id, token)
     # A state that arrived between the last look and the release found the lease taken and went away: look once more.
-    return done + (drain(forest_id, tell=tell, amid_import=amid_import) if _next(forest_id, positions) is not None else 0)
-
-
-def _keep_alive(forest_id: int, token: int, stop: threading.Event) -> None:
-    try:
-        while not stop.wait(2):
-            try:
-                if not store.beat(forest_id, token):
-                    return
-            except DatabaseError as error:
-                log.warning("forest %s: no lease heartbeat (%s)", forest_id, type(error).__name__)
-    finally:
-        connections.close_all()
+    return done + (drain(forest_id, tell=tell, amid_import=amid_import) if _next(forest_id, positions, 1) is not None else 0)
 
 
 def _refine_all(forest_id: int, token: int, tell: bool, amid_import: bool) -> tuple[int, dict[bool, int]]:
     """How many were refined, and the positions looked at last, of imported states and of others."""
-    done, positions, told, quiet = 0, {False: 0, True: 0}, time.monotonic(), 0
-    again: list[int] = []  # told anew after a deletion
-    while (found := _next(forest_id, positions)) is not None:
-        imported, state_id, position = found
-        positions[imported] = position
-        applied = None
+    done, positions, singly = 0, {False: 0, True: 0}, 0
+    pages = _Pages(forest_id, tell, amid_import)
+    while (found := _next(forest_id, positions, 1 if singly else TOGETHER)) is not None:
+        imported, waiting = found
+        singly = max(0, singly - 1)
         try:
-            plan = steps.plan_refinement(forest_id, state_id)
-        except ModelError as error:  # the raw turn stays, the failure is shown, the worker or a person tries again (W7)
-            log.warning("state %s could not be read: %s", state_id, error.code)
-            store.fail(state_id, error.code, error.message, error.action, wait=True, passing=error.code not in OF_THE_TURN)
-            if tell and not imported:
-                _tell(forest_id, state_id, None)
-        except Exception as error:  # whatever an extractor does: the raw turn stays, the failure is shown, the next one goes on (W7)
-            if not InteractionState.objects.filter(pk=state_id).exists():
-                continue  # deleted meanwhile
-            log.exception("state %s could not be refined", state_id)
-            store.fail(state_id, "extraction_failed", f"{type(error).__name__}: the extractors could not read this turn.")
-            if tell and not imported:
-                _tell(forest_id, state_id, None)
-        else:
-            with transaction.atomic():
-                applied = store.apply(forest_id, token, plan)
-                if plan.again:
-                    again += [state_id] if applied else []
-                elif tell and not imported:
-                    transaction.on_commit(partial(_tell, forest_id, state_id, applied))
-        done += applied is not None
-        if tell and len(again) >= TOLD_AT_ONCE:
-            structure.tell_changed(forest_id, again)
-            again = []
-        quiet += tell and imported and not amid_import
-        if quiet and time.monotonic() - told > QUIET_SECONDS:
-            _tell_of_all(forest_id)
-            told, quiet = time.monotonic(), 0
-    if quiet:
-        _tell_of_all(forest_id)
-    if tell and again:
-        structure.tell_changed(forest_id, again)
+            plans = refining.plan(forest_id, [state for state, *_ in waiting])
+        except Exception as error:
+            if len(waiting) > 1 and isinstance(error, ModelError):
+                singly = len(waiting)  # which of them it was about shows when each is read by itself
+                continue
+            positions[imported] = waiting[0][1]
+            if _failed(waiting[0][0], error) and not imported:
+                pages.refined(waiting[0][0], None)
+            continue
+        positions[imported] = waiting[len(plans) - 1][1]
+        with transaction.atomic():
+            applied = store.apply(forest_id, token, plans)
+            if store.told_anew(waiting[0][2]):
+                pages.later(applied)
+            elif imported:
+                pages.imported += 1
+            else:
+                transaction.on_commit(partial(pages.refined, waiting[0][0], applied))
+        done += len(applied.states) if applied else 0
+        pages.tell_what_is_due()
+    pages.tell_the_rest()
     return done, positions
 
 
-def _next(forest_id: int, positions: dict[bool, int]) -> tuple[bool, int, int] | None:
-    """Whether it was imported, id and position of the next waiting state: what is said now comes before what was brought along."""
+def _failed(state_id: int, error: Exception) -> bool:
+    """Write on a state that it couldn't be read; False when it was deleted meanwhile."""
+    if isinstance(error, ModelError):  # the raw turn stays, the failure is shown, the worker or a person tries again (W7)
+        log.warning("state %s could not be read: %s", state_id, error.code)
+        store.fail(state_id, error.code, error.message, error.action, wait=True, passing=error.code not in OF_THE_TURN)
+        return True
+    # Whatever an extractor does: the raw turn stays, the failure is shown, the next one goes on (W7).
+    if not InteractionState.objects.filter(pk=state_id).exists():
+        return False
+    log.error("state %s could not be refined", state_id, exc_info=error)
+    store.fail(state_id, "extraction_failed", f"{type(error).__name__}: the extractors could not read this turn.")
+    return True
+
+
+def _next(forest_id: int, positions: dict[bool, int], together: int) -> tuple[bool, list[tuple[int, int, str]]] | None:
+    """Whether they were imported; id, position and `refined_by` of the next waiting states that are planned together: what is said now comes before what
+    was brought along."""
     for imported in (False, True):
-        found = store.next_unrefined(forest_id, positions[imported], imported=imported)
-        if found is not None:
-            return imported, *found
+        found = store.next_unrefined(forest_id, positions[imported], imported=imported, limit=together)
+        if found:
+            return imported, found[: refining.at_once([refined_by for *_, refined_by in found])]
     return None
 
 
-def _tell_of_all(forest_id: int) -> None:
-    """Imported states come by the thousand: the pages read the forest anew instead of hearing of each."""
-    messages.announce(forest_id, "forest.changed", {"why": "refined", "job": None})
+@dataclass
+class _Pages:
+    """What the pages that watch are told of, and what they are still to be told of: states that are told anew and imported ones come by the thousand."""
+
+    forest: int
+    tell: bool
+    amid_import: bool
+    imported: int = 0
+    anew: set[int] = field(default_factory=set)
+    since: float = field(default_factory=time.monotonic)
+
+    def refined(self, state: int, applied: store.Applied | None) -> None:
+        """At once: a turn that was said a moment ago."""
+        if self.tell:
+            _tell(self.forest, state, applied)
+
+    def later(self, applied: store.Applied | None) -> None:
+        """States that were told anew, and those whose evidence changed by it."""
+        self.anew |= {*applied.states, *applied.touched_states} if applied else set()
+
+    def tell_what_is_due(self) -> None:
+        if time.monotonic() - self.since > (ANEW_SECONDS if self.anew else QUIET_SECONDS):
+            self.tell_the_rest()
+
+    def tell_the_rest(self) -> None:
+        """Of very much they read the forest anew."""
+        if self.tell and ((self.imported and not self.amid_import) or len(self.anew) > structure.TOLD_SINGLY):
+            messages.announce(self.forest, "forest.changed", {"why": "refined", "job": None})
+        elif self.tell and self.anew:
+            structure.tell_changed(self.forest, self.anew)
+        self.anew, self.imported, self.since = set(), 0, time.monotonic()
 
 
 def _tell(forest_id: int, state_id: int, applied: store.Applied | None) -> None:

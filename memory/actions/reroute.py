@@ -180,8 +180,10 @@ def in_force(forest: Forest | int, state: int) -> Any:
     return ParentChange.objects.in_forest(forest).filter(Q(change=None) | Q(change__undone_at=None), state=state).order_by("pk")
 
 
-def carry_out(forest: Forest, course: Course) -> None:
-    """Write what was charted: edges, standing, topics; what is read anew waits for refinement. Call it in the transaction that holds the lock."""
+def carry_out(forest: Forest, course: Course, orders: Mapping[int, int | None] | None = None) -> None:
+    """Write what was charted: edges, standing, topics; what is read anew waits for refinement. Call it in the transaction that holds the lock.
+
+    `orders`: the places in the order of planting that states had which are roots again."""
     structure.fence(forest)
     changed, _ = unlearn_to_learn_anew(forest, course.anew)
     for move in course.moves:
@@ -192,7 +194,7 @@ def carry_out(forest: Forest, course: Course) -> None:
             structure.fell_tree(forest, edge.state)
     for edge in course.before:
         if edge.parent is not None and course.parents[edge.state] is None:
-            structure.plant_tree(forest, edge.state)
+            structure.plant_tree(forest, edge.state, (orders or {}).get(edge.state))
     structure.unname_trees(forest, course.retold)
     structure.read_anew(forest, course.anew)
     Forest.objects.filter(pk=forest.pk).update(version=F("version") + 1)

@@ -18,7 +18,9 @@ from memory.models import EVIDENCE_MODELS, Forest, InteractionState, Outbox, Pos
 from memory.store import read
 from memory.store.dropping import drop
 from memory.store.evidence import FIELDS
-from memory.store.refine import ANEW, SUMMED, resolve_slots, unjudged
+from memory.store.readings import unjudged
+from memory.store.refine import ANEW, SUMMED
+from memory.store.slots import resolve_slots
 
 Parents = Mapping[int, int | None]
 FAR = 10**6
@@ -163,21 +165,14 @@ def _named_lower(forest: Forest, parents: Parents, tree: Mapping[int, int], move
         if not saying & set(moved):
             continue
         lowered: dict[int, bool] = {}  # whether a turn that stays says it, on the path so far
+        did: dict[int, bool] = {}  # … and one that moves
         for state in members:
             above = parents[state]
             lowered[state] = (above is not None and lowered[above]) or (state in saying and state not in moved)
-            if not lowered[state] and _below(state, parents, saying & set(moved)):
+            did[state] = (above is not None and did[above]) or (state in saying and state in moved)
+            if did[state] and not lowered[state]:
                 found.add(state)
     return found
-
-
-def _below(state: int, parents: Parents, tops: Collection[int]) -> bool:
-    above: int | None = state
-    while above is not None:
-        if above in tops:
-            return True
-        above = parents[above]
-    return False
 
 
 # --- Clearing ---------------------------------------------------------------------------------------------------------
@@ -249,16 +244,25 @@ def _following(cleared: Collection[int], left: Parents, among: Collection[int]) 
 
 def _borrowed(forest: Forest, words: Mapping[int, set[str]]) -> tuple[dict[str, list[int]], set[int]]:
     """Facts and records, and states whose summaries, have one of the `words` of their state that neither its own turn nor its topic says."""
-    columns = ("pk", "root_id", "user_text", "assistant_text", "node_summary")
-    found = list(InteractionState.objects.in_forest(forest).filter(pk__in=list(words)).values_list(*columns))
-    keys = dict(Topic.objects.in_forest(forest).filter(root__in={root for _, root, *_ in found}).values_list("root_id", "key"))
-    foreign = {pk: words[pk] - {*terms.terms(f"{user}\n{answer}"), *terms.terms(keys.get(root, ""))} for pk, root, user, answer, _ in found}
-    nodes = {pk for pk, _, _, _, node in found if foreign[pk] & set(terms.terms(node))}
-    going: dict[str, list[int]] = {}
+    nodes = dict(InteractionState.objects.in_forest(forest).filter(pk__in=list(words)).values_list("pk", "node_summary"))
+    hits = {pk: found for pk, node in nodes.items() if (found := words[pk] & set(terms.terms(node)))}
+    items: list[tuple[str, int, int, set[str]]] = []
     for kind in EVIDENCE_MODELS:
         names = ("text", "slot", "subject", "value", *FIELDS[kind])
         for pk, state, sources, *values in unjudged(forest, kind).filter(state__in=list(words)).values_list("pk", "state_id", "sources", *names):
             said = " ".join(value.replace("|", " ").replace("_", " ") for value in values if isinstance(value, str))
-            if sources == [state] and foreign[state] & set(terms.terms(said)):
-                going.setdefault(kind, []).append(pk)
-    return going, nodes
+            if sources == [state] and (found := words[state] & set(terms.terms(said))):
+                items.append((kind, pk, state, found))
+    own = _own_words(forest, {*hits, *(state for _, _, state, _ in items)})
+    going: dict[str, list[int]] = {}
+    for kind, pk, state, found in items:
+        if found - own[state]:
+            going.setdefault(kind, []).append(pk)
+    return going, {pk for pk, found in hits.items() if found - own[pk]}
+
+
+def _own_words(forest: Forest, states: Collection[int]) -> dict[int, set[str]]:
+    """What the turns of these states say themselves, and what their trees are called. Turns are long: only those are read that the answer hangs on."""
+    rows = list(InteractionState.objects.in_forest(forest).filter(pk__in=list(states)).values_list("pk", "root_id", "user_text", "assistant_text"))
+    keys = dict(Topic.objects.in_forest(forest).filter(root__in={root for _, root, *_ in rows}).values_list("root_id", "key"))
+    return {pk: {*terms.terms(f"{user}\n{answer}"), *terms.terms(keys.get(root, ""))} for pk, root, user, answer in rows}

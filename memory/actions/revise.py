@@ -17,7 +17,7 @@ from memory.llm.embed import embedder
 from memory.models import KIND_OF, Change, ChangedItem, EvidenceRow, Forest, Revision, StateVector
 from memory.store.evidence import FIELDS
 from memory.store.recall import half
-from memory.store.refine import resolve_slots
+from memory.store.slots import resolve_slots
 from memory.store.write import check_length
 
 Status, Verdict = EvidenceRow.Status, Revision.Verdict

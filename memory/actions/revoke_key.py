@@ -7,6 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from memory import shut_out
 from memory.errors import conflict
 from memory.models import ApiKey, AuditEntry
 
@@ -17,3 +18,4 @@ def revoke_key(key: ApiKey, by: Any) -> None:
         if not ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True).update(revoked_at=timezone.now()):
             raise conflict("This key is revoked already.", "There is nothing to do.")
         AuditEntry.objects.create(owner_id=key.owner_id, actor=by, action="revoke_key", subject=f"key {key.pk}", counts={"keys": 1})
+        shut_out.look_again(key.owner_id)

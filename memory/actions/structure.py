@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.db import connection
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from memory import messages, present
 from memory.actions.publish_outbox import publish_outbox
@@ -94,10 +94,13 @@ def restand(forest: Forest, before: Iterable[Edge], parents: Mapping[int, int | 
     return changed
 
 
-def plant_tree(forest: Forest, root: int) -> None:
-    """Give a state that became a root the topic row of a new tree, in the place its tree had if it was a root before; its key comes with refinement."""
+def plant_tree(forest: Forest, root: int, had: int | None = None) -> None:
+    """Give a state that became a root the topic row of a new tree, in the place its tree had if it was a root before (`had`, else by its moves that
+    weren't undone); its key comes with refinement."""
     topics = Topic.objects.in_forest(forest)
-    had = ParentChange.objects.in_forest(forest).filter(state=root, order__isnull=False).order_by("-pk").values_list("order", flat=True).first()
+    if had is None:
+        moves = ParentChange.objects.in_forest(forest).filter(Q(change=None) | Q(change__undone_at=None), state=root, order__isnull=False)
+        had = moves.order_by("-pk").values_list("order", flat=True).first()
     if had is None or topics.filter(order=had).exists():
         last = topics.order_by("-order").values_list("order", flat=True).first()
         had = 0 if last is None else last + 1
@@ -152,7 +155,7 @@ def unindex(forest: Forest, states: Iterable[int], kinds: Iterable[int] = Postin
 def placed(forest: Forest, after: int) -> QuerySet[InteractionState]:
     """The states later than a position whose place localization chose, not their sender and nobody since: they may be placed anew. In order of time."""
     method = RoutingDecision.Method
-    chosen = [method.CONTINUATION, method.TEMPORAL, method.RECALL, method.NEW_ROOT]
+    chosen = [method.CONTINUATION, method.TEMPORAL, method.RECALL, method.NEW_ROOT, method.ASKED]
     later: QuerySet[InteractionState] = InteractionState.objects.in_forest(forest).filter(position__gt=after, turn__decision__method__in=chosen)
     return later.order_by("position")
 

@@ -16,7 +16,7 @@ from memory.actions.reroute import Move, carry_out, chart, in_force
 from memory.actions.unlearn import unlearn_to_learn_anew
 from memory.errors import Refused, conflict, not_found
 from memory.models import EVIDENCE_MODELS, Change, ChangedItem, Forest, InteractionState, ParentChange, Revision, RoutingDecision, StateVector
-from memory.store.refine import resolve_slots
+from memory.store.slots import resolve_slots
 
 
 def undo(change: Change, by: Any) -> Change:
@@ -86,7 +86,8 @@ def blocked(changes: Sequence[Change]) -> dict[int, Refused | None]:
 
 def _move_back(forest: Forest, moves: list[ParentChange]) -> None:
     """The moves the other way round, the last one first; the turns count as placed as they did before."""
-    carry_out(forest, chart(forest, [Move(move.state_id, move.old_parent_id) for move in moves]))
+    back = chart(forest, [Move(move.state_id, move.old_parent_id) for move in moves])
+    carry_out(forest, back, {move.state_id: move.order for move in moves})
     for move in moves:
         decision = RoutingDecision.objects.filter(turn__state=move.state_id).first()
         if decision is None:

@@ -10,7 +10,8 @@ from django.db.models import Max
 from memory.models import EVIDENCE_MODELS, KIND_OF, EvidenceRow, Forest, InteractionState, Revision, StateVector
 from memory.store.changes import forget_laid_aside
 from memory.store.dropping import drop
-from memory.store.refine import reading, resolve_slots, unjudged
+from memory.store.readings import digest, unjudged
+from memory.store.slots import resolve_slots
 
 # Numbers of rows that moved to another of their sources, out of the way of what that one's extraction numbers itself.
 REHOMED = 20_000
@@ -85,7 +86,7 @@ def _remember(forest: Forest, going: Mapping[str, list[int]]) -> None:
     found: dict[int, dict[str, dict[str, int]]] = {}
     for kind, ids in going.items():
         for row in EVIDENCE_MODELS[kind].objects.in_forest(forest).filter(pk__in=ids):
-            found.setdefault(row.state_id, {}).setdefault(kind, {})[reading(row.made_by, row.number, row.text, row.slot, row.value)] = row.pk
+            found.setdefault(row.state_id, {}).setdefault(kind, {})[digest(row.made_by, row.number, row.text, row.slot, row.value)] = row.pk
     states = list(InteractionState.objects.in_forest(forest).filter(pk__in=found).only("pk", "taught"))
     for state in states:
         for kind, readings in found[state.pk].items():

@@ -18,6 +18,7 @@ from memory.admin import health
 from memory.admin.bulk import bulk
 from memory.admin.filters import STATE_FILTERS
 from memory.admin.looking import OF_FOREST, InForest, Looking, each
+from memory.admin.moving import Moved
 
 
 @admin.register(models.Forest)
@@ -80,7 +81,7 @@ class TurnAdmin(InForest):
 
 
 @admin.register(models.InteractionState)
-class InteractionStateAdmin(InForest):
+class InteractionStateAdmin(Moved):
     list_display = ["id", "position", "said", "time", "root_id", "depth", "tokens", "refined_at", "refined_by"]
     list_filter = [*STATE_FILTERS, "time", ("refine_error", admin.EmptyFieldListFilter), "origin", *OF_FOREST]
     search_fields = ["user_text", "assistant_text", "node_summary"]

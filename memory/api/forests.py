@@ -11,9 +11,10 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory import present, turn
+from memory import errors, present, turn
 from memory.actions.create_forest import create_forest
 from memory.actions.export_forest import export_forest
+from memory.actions.export_markdown import export_markdown
 from memory.actions.find_to_forget import asked_to_forget, find_to_forget
 from memory.actions.forget import delete_forest
 from memory.actions.grow_sample import grow_sample
@@ -107,13 +108,28 @@ class Health(View):
 
 
 class Export(View):
-    @extend_schema(responses={200: OpenApiResponse(OpenApiTypes.OBJECT, "The whole forest, format arborweb-forest")})
+    @extend_schema(
+        parameters=[requests.ExportHow],
+        responses={
+            (200, "application/json"): OpenApiResponse(OpenApiTypes.OBJECT, "The whole forest, format arborweb-forest"),
+            (200, "text/markdown"): OpenApiResponse(OpenApiTypes.STR, "What was said and what is remembered, to be read"),
+        },
+    )
     def get(self, request: Request, forest: int) -> StreamingHttpResponse:
-        """Everything of the forest that isn't derived from the rest, as one JSON document."""
-        own = self.forest(forest)
-        file = export_forest(own)
-        body: Iterator[bytes] | AsyncIterator[bytes] = _chunks_later(file) if hasattr(request._request, "scope") else _chunks(file)
-        return StreamingHttpResponse(body, content_type="application/json", headers={"Content-Disposition": f'attachment; filename="forest-{own.pk}.json"'})
+        """Everything of the forest that isn't derived from the rest, as one JSON document; or what was said, to be read: whole, or the path to a turn."""
+        own, asked = self.forest(forest), self.query(requests.ExportHow)
+        if asked["format"] == "markdown":
+            state = self.state(asked["state"]) if "state" in asked else None
+            if state and state.forest_id != own.pk:
+                raise errors.unknown_state()
+            name = f"forest-{own.pk}-turn-{state.position}" if state else f"forest-{own.pk}"
+            return _download(export_markdown(own, state), "text/markdown; charset=utf-8", f"{name}.md", request)
+        return _download(export_forest(own), "application/json", f"forest-{own.pk}.json", request)
+
+
+def _download(file: IO[bytes], kind: str, name: str, request: Request) -> StreamingHttpResponse:
+    body: Iterator[bytes] | AsyncIterator[bytes] = _chunks_later(file) if hasattr(request._request, "scope") else _chunks(file)
+    return StreamingHttpResponse(body, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
 def _chunks(file: IO[bytes]) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ from memory.llm.capabilities import MODES
 
 
 class StageUse(s.Serializer[Any]):
-    """What the calls of one stage took: answer, extract, embed, rerank."""
+    """What the calls of one stage took: answer, extract, embed, rerank, route (where the turn goes)."""
 
     input = s.IntegerField()
     output = s.IntegerField()

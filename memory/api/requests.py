@@ -253,6 +253,11 @@ class JobsPage(serializers.Serializer[Any]):
     status = serializers.ChoiceField(choices=[*Job.Status.values, "open"], required=False, help_text="`open`: waiting or running.")
 
 
+class ExportHow(serializers.Serializer[Any]):
+    format = serializers.ChoiceField(choices=["json", "markdown"], required=False, default="json", help_text="`markdown`: to be read, not to be imported.")
+    state = id_field(required=False, help_text="With `markdown`: the path from its root to this state alone.")
+
+
 class ImportHow(serializers.Serializer[Any]):
     relocalize = serializers.BooleanField(required=False, default=False, help_text="Let every turn find its own place instead of keeping the one it had.")
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memory.engine import inner
 from memory.engine.features import FEATURES, PARTS, VERSION
+from memory.engine.inner import NEVER
 
 Array = NDArray[np.float64]
 CLIP: Final = 4.0  # deviations beyond which a feature counts no further
@@ -32,7 +34,7 @@ class Calibration:
     """Fitted numbers: `mean`, `scale` and `plain` (features), `into` (features, units), `bias` and `out` (units); features in the order of FEATURES.
 
     `temperature` of the softmax; `cue_probability`, the share of right decisions of each cue; `fitted_on` names the data; `features` is the version of the
-    features; `hash` the SHA-256 of all other values as canonical JSON."""
+    features; `hash` the SHA-256 of all other values as canonical JSON. `inner` and `inner_threshold` are those of back-jumps inside a branch (`inner.py`)."""
 
     mean: Array
     scale: Array
@@ -45,6 +47,8 @@ class Calibration:
     fitted_on: tuple[str, ...]
     features: int = VERSION
     hash: str = ""
+    inner: Mapping[str, float] = field(default_factory=dict)
+    inner_threshold: float = NEVER
 
     @classmethod
     def linear(cls, weights: Mapping[str, float], cue_probability: Mapping[str, float]) -> Calibration:
@@ -95,11 +99,15 @@ class Calibration:
                 cue_probability={str(name): float(share) for name, share in data["cue_probability"].items()},
                 fitted_on=tuple(map(str, data["fitted_on"])),
                 hash=str(data["hash"]),
+                inner={str(name): float(weight) for name, weight in data["inner"]["weights"].items()},
+                inner_threshold=float(data["inner"]["threshold"]),
             )
         except CalibrationMismatchError:
             raise
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise CalibrationMismatchError(f"The localization weights can't be read ({error}); fit them again with manage.py fit_localization.") from error
+        if unknown := calibration.inner.keys() - set(inner.FEATURES):
+            raise CalibrationMismatchError(f"The localization weights name unknown features of back-jumps: {', '.join(sorted(unknown))}.")
         if calibration.hash != digest(data):
             raise CalibrationMismatchError(
                 "The localization weights don't have the hash they were written with; fit them again with manage.py fit_localization."
@@ -115,6 +123,7 @@ class Calibration:
             "fitted_on": list(self.fitted_on),
             "temperature": self.temperature,
             "cue_probability": dict(self.cue_probability),
+            "inner": {"threshold": self.inner_threshold, "weights": {name: _short(weight) for name, weight in self.inner.items()}},
             "weights": {
                 name: {
                     "mean": _short(self.mean[at]),

@@ -30,7 +30,7 @@ def introductions(text: str) -> list[str]:
 
 def _said(text: str, tag: str) -> list[str]:
     """The phrases of a tag, each as long as it goes without a pause; one inside another counts once."""
-    worded = wording.read(text, whole=len(text))
+    worded = wording.names(text)
     found: list[str] = []
     until = 0
     for first, after in sorted(worded.found.get(tag, ()), key=lambda span: (span[0], -span[1])):

@@ -14,7 +14,7 @@ from typing import Any, Literal
 EvidenceKind = Literal["fact", "artifact", "event", "mutable_state"]
 Status = Literal["current", "superseded", "retracted", "quarantined"]
 Channel = Literal["semantic", "keyword", "entity", "topic"]
-Method = Literal["continuation", "temporal", "recall", "new_root", "given", "corrected"]
+Method = Literal["continuation", "temporal", "recall", "new_root", "asked", "given", "corrected"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,8 @@ class Recalled:
 class Lane:
     """What ranking looks at of one open branch: where it ends, and how near its tree is to the input.
 
-    `tip`: its last state; `latest`: the ids of its last states, oldest first. `near`: cosines of the input with what the name says, absent without a vector:
+    `tip`: its last state; `latest`: the ids of its last states, oldest first, `turns` the cosines of these turns. `near`: cosines of the input with what
+    the name says, absent without a vector:
     `tip` (the whole turn), `said` (the user's words of the tip), `centre` (the mean of the branch's latest turns), `best` (the nearest turn), `any_said` (the
     nearest words of the user), `root` (the user's words of the root). `sentences`: the highest cosines of a sentence of the input with a piece of a state
     looked at; `described`: the highest of a description in the input, None when it has none. `pieces`: the latest states' pieces by (state, number of the
@@ -83,6 +84,7 @@ class Lane:
 
     tip: Interaction
     latest: Sequence[int] = ()
+    turns: Mapping[int, float] = field(default_factory=dict)
     near: Mapping[str, float] = field(default_factory=dict)
     sentences: Sequence[float] = ()
     described: float | None = None

@@ -4,7 +4,8 @@
 2. A temporal-return cue leads to what was said in the window it names (`window`; the store brings the states of that window as `then`).
 3. Otherwise the branch with the best additive score, if it beats the new root; the new root's own score is the threshold τ.
 
-The place is always the tip of a branch. Below `SURE` the model is shown the runner-up's path too; below `UNSURE` the page says that it may be wrong.
+The place is the tip of a branch, or an earlier state of it where the input goes back to that (`back_jump`).
+Below `SURE` the model is shown the runner-up's path too; below `UNSURE` the page says that it may be wrong.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from memory.engine import rank, signs
+from memory.engine import inner, rank, signs
 from memory.engine.calibration import Calibration
 from memory.engine.contrast import favouring
 from memory.engine.features import PARTS
@@ -81,6 +82,16 @@ def localize_additive(
     ]
     fresh = {**dict.fromkeys(PARTS, 0.0), "path": threshold}
     return _decide(query, recall, then, scored, fresh, 1.0, calibration.cue_probability, "additive-ce", shown)
+
+
+def back_jump(query: Query, recall: Recall, decision: Decision, calibration: Calibration) -> tuple[int, float] | None:
+    """The earlier state of the chosen branch that the input goes back to, with its share of the branch's probability; None: the place stays the tip.
+
+    Only for a place that ranking found; `inner.back_to` makes the decision that place's."""
+    if decision.method != "recall":
+        return None
+    lane = next((lane for lane in recall.lanes.values() if lane.tip.id == decision.parent), None)
+    return inner.earlier(query, lane, calibration.inner, calibration.inner_threshold) if lane is not None else None
 
 
 def _decide(
@@ -203,11 +214,16 @@ def _tree(state: Interaction) -> str:
     return excerpt(state.topic, LABEL)
 
 
+def spoken(name: str) -> str:
+    """A label or a topic as it stands within a sentence."""
+    return excerpt(name, SPOKEN).rstrip(" .!?,")
+
+
 def place_words(candidate: Candidate) -> str:
     """What a candidate is called in a sentence."""
     if candidate.state is None:
         return "a new topic"
-    parts = [excerpt(part, SPOKEN).rstrip(" .!?,") for part in (candidate.tree, candidate.label) if part]
+    parts = [spoken(part) for part in (candidate.tree, candidate.label) if part]
     return ", ".join(parts) if parts else "an earlier turn"
 
 

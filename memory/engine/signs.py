@@ -154,15 +154,15 @@ def _reply(query: Query, lane: Lane) -> Sign | None:
     if picks and not lane.questions:
         return Sign("picks")
     best: tuple[float, float, float, tuple[int, int] | None] = (0.0, 0.0, 0.0, None)
-    for key, question in lane.questions.items():
-        left = max(0.0, 1.0 - ANSWERED * lane.answered.get(key, 0.0))
-        near, fit = left * lane.pieces.get(key, 0.0), left * reply.fits(question, query.text)
-        best = max(best, (near + FORM * fit, near, fit, key), key=lambda one: one[0])
-    _, near, fit, told = best
-    if told is not None and not cues.question and (near >= OPEN_FROM or fit >= FITS):
-        return _quoted("answers", [lane.questions[told]], told[0])
-    if told is not None and cues.question and near >= OPEN_FROM:
-        return _quoted("asks_about", [lane.questions[told]], told[0])
+    for place, question in lane.questions.items():
+        left = max(0.0, 1.0 - ANSWERED * lane.answered.get(place, 0.0))
+        near, fit = left * lane.pieces.get(place, 0.0), left * reply.fits(question, query.text)
+        best = max(best, (near + FORM * fit, near, fit, place), key=lambda one: one[0])
+    _, near, fit, key = best
+    if key is not None and not cues.question and (near >= OPEN_FROM or fit >= FITS):
+        return _quoted("answers", [lane.questions[key]], key[0])
+    if key is not None and cues.question and near >= OPEN_FROM:
+        return _quoted("asks_about", [lane.questions[key]], key[0])
     return Sign("picks") if picks else None
 
 

@@ -11,6 +11,7 @@ _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|mr|mrs|ms|dr|prof|st|no|approx|fig|jr|sr|inc|ltd|u\.s|a\.m|p\.m|z\.b|bzw|ca|nr)|(?<![\w.])[A-Za-z])\.$", re.IGNORECASE
 )
 _BREAK = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？｡])|\n+|(?<=؟)\s*|(?<=।)\s*")
+_LINE_END = re.compile("\r\n?|\u2028|\u2029|\x85")
 _BLANKS = re.compile(r"\s+")
 # Controls, and the marks that turn the reading direction of what follows: they would reorder the words around a quotation.
 _UNSAFE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
@@ -37,6 +38,11 @@ def sentence_places(text: str) -> list[tuple[int, int]]:
 def one_line(text: str) -> str:
     """The text on one line, without control characters or direction overrides: safe in a label or a sentence of ours."""
     return _BLANKS.sub(" ", _UNSAFE.sub("", text)).strip()
+
+
+def printable(text: str) -> str:
+    """The text with its lines ended alike, without control characters or direction overrides: safe to be written line by line."""
+    return _UNSAFE.sub("", _LINE_END.sub("\n", text))
 
 
 def excerpt(text: str, characters: int) -> str:

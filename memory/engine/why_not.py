@@ -20,6 +20,8 @@ def words(query: Query, method: Method, candidate: Candidate, winner: Candidate,
     weighed = _weighed(candidate, winner)
     if given:
         return f"You said where it goes: {place_words(winner)}. Without that, by the score: {weighed}"
+    if method == "asked":
+        return f"Ranking alone was unsure, so the language model was asked, and with its word it was {place_words(winner)}. By the score alone: {weighed}"
     if method == "continuation" and winner.active:
         return f"“{excerpt(query.cues.continuation, 40)}” can only mean the matter at hand, {place_words(winner)}. By the score alone: {weighed}"
     if method == "temporal" and query.cues.temporal is not None:

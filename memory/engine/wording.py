@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -25,9 +25,12 @@ TAGS: Final = frozenset(
     """continuation returning fresh pronoun opener answer greeting talk
     skip verb fragment additive topical reporting contrast picking reconsidering choosing first_person third_person question request introducing elliptical
     asks_yes_no asks_number asks_time asks_place asks_person asks_name asks_choice asks_open or yes no unknown
-    tells_number tells_time tells_place tells_person offer begs describing introduced""".split()
+    tells_number tells_time tells_place tells_person offer begs""".split()
 )
+NAMING: Final = frozenset(["describing", "introduced"])  # found on demand, `names`: they are long, and no cue
 PLACES: Final = frozenset("first opens starts ends whole anywhere unless".split())
+_INSIDE, _OPENING, _FIRST = range(3)  # how a place begins: a sentence or clause, the message but for pleasantries, the message
+_NEEDED = {"starts": _INSIDE, "opens": _OPENING, "whole": _OPENING, "first": _FIRST}
 _WHOLE, _HEAD, _TAIL = 480, 320, 160  # characters: a longer text is pasted in between; its writer's words stand where it begins and where it ends
 _CAPITAL = re.compile(r"[^\W\d_a-z]\w*")
 _FEW_HAN = 6  # characters without kana that may be Japanese as well
@@ -42,15 +45,19 @@ _SCRIPTS = {
 }
 
 
+_Match = tuple[str, str, int, int]  # tag, where it may stand, first token, token after the last
+
+
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The phrases of one language, by where they stand: at a start, or anywhere; `common` words and those of its `listed` ones tell it from others."""
+    """The phrases of one language, by where they stand: at a start, or anywhere; those of `NAMING` apart. `common` and `listed` words tell it from others."""
 
     code: str
     common: frozenset[str]
     listed: frozenset[str]
     starting: Phrases
     anywhere: Phrases
+    naming: Phrases
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,40 +100,53 @@ def _language(path: Path) -> Language:
     if unknown := data.keys() - {"common", "lists", "phrases"}:
         raise ValueError(f"{path.name}: no such part as {', '.join(sorted(unknown))}")
     joined = {name: "|".join(" ".join(entry.split()) for entry in entries.split("|")) for name, entries in lists.items()}
-    starting, anywhere = Phrases(joined), Phrases(joined)
+    starting, anywhere, naming = Phrases(joined), Phrases(joined), Phrases(joined)
     for tag, places in data.get("phrases", {}).items():
-        if tag not in TAGS:
+        if tag not in TAGS | NAMING:
             raise ValueError(f"{path.name}: no such tag as {tag}")
         for place, phrases in places.items():
             if place not in PLACES:
                 raise ValueError(f"{path.name}, {tag}: no such place as {place}")
             for phrase in phrases:
                 try:
-                    (starting if place in ("first", "opens", "starts", "whole") else anywhere).add(phrase, f"{tag} {place}")
+                    (naming if tag in NAMING else starting if place in _NEEDED else anywhere).add(phrase, f"{tag} {place}")
                 except ValueError as error:
                     raise ValueError(f"{path.name}, {tag}, {place}: {error}") from error
     listed = frozenset(word for entries in joined.values() for word in split(entries) if word.isalpha())
-    return Language(path.stem, frozenset(fold(data["common"]).split()), listed, starting, anywhere)
+    return Language(path.stem, frozenset(fold(data["common"]).split()), listed, starting, anywhere, naming)
 
 
 LANGUAGES: Final = load(Path(__file__).parent / "languages")
 
 
-def read(text: str, whole: int = _WHOLE) -> Wording:
-    """The wording of a text; of one longer than `whole` characters as far as its head and its end show it."""
-    return _read(text if len(text) <= whole else f"{text[:_HEAD]}\n{text[-_TAIL:]}")
+def read(text: str) -> Wording:
+    """The wording of a text, as far as its head and its end show it."""
+    return _read(text if len(text) <= _WHOLE else f"{text[:_HEAD]}\n{text[-_TAIL:]}")
 
 
 @lru_cache(maxsize=1024)
 def _read(text: str) -> Wording:
+    return _worded(text, _match)
+
+
+def names(text: str) -> Wording:
+    """What of a text, all of it, stands in place of a name or brings one in: the tags of `NAMING`."""
+    return _worded(text, _match_names)
+
+
+def _worded(text: str, match: Callable[[Language, list[str], frozenset[str]], list[_Match]]) -> Wording:
     folded = fold(text)
     pieces = placed(folded)
     listed = [token for token, _, _ in pieces]
     languages = told(folded, listed)
-    names = frozenset(fold(word) for word in _CAPITAL.findall(text) if not is_common(word))
+    capital = frozenset(fold(word) for word in _CAPITAL.findall(text) if not is_common(word))
     found: dict[str, list[tuple[int, int]]] = {}
     for code in languages:
-        _match(LANGUAGES[code], listed, names - LANGUAGES[code].common, found)
+        matches = match(LANGUAGES[code], listed, capital - LANGUAGES[code].common)
+        barred = [(tag, start, end) for tag, where, start, end in matches if where == "unless"]
+        for tag, where, start, end in matches:
+            if where != "unless" and not any(tag == other and first <= start < after for other, first, after in barred):
+                found.setdefault(tag, []).append((0, len(listed)) if where == "whole" else (start, end))
     spans = tuple((start, end) for _, start, end in pieces)
     return Wording(folded, tuple(listed), spans, count_words(text), languages, {tag: tuple(places) for tag, places in found.items()})
 
@@ -150,16 +170,13 @@ def told(folded: str, listed: Sequence[str]) -> tuple[str, ...]:
     return tuple(scripts) + tuple(code for code, weight in weights.items() if weight == most)
 
 
-_INSIDE, _OPENING, _FIRST = range(3)
-_NEEDED = {"starts": _INSIDE, "opens": _OPENING, "whole": _OPENING, "first": _FIRST}
-
-
-def _match(language: Language, listed: list[str], names: frozenset[str], found: dict[str, list[tuple[int, int]]]) -> None:
-    """Add what one language's phrases find, where they may stand."""
-    matches: list[tuple[str, str, int, int]] = []
-    for named, start, end in language.anywhere.find(listed, names):
+def _match(language: Language, listed: list[str], capital: frozenset[str]) -> list[_Match]:
+    """What one language's phrases find, where they may stand."""
+    matches: list[_Match] = []
+    for named, start, end in language.anywhere.find(listed, capital):
         tag, where = named.split()
-        matches.append((tag, where, start, end))
+        if where != "ends" or (end < len(listed) and listed[end] in STOPS) or _over(language, listed, capital, end):
+            matches.append((tag, where, start, end))
     # Where a sentence or a clause begins, what may stand before it taken off: does the message begin there too, with nothing before?
     starts = {place + 1: _INSIDE for place, token in enumerate(listed) if token in STOPS or token in PAUSES} | {0: _FIRST}
     for place, token in enumerate(listed):
@@ -170,29 +187,28 @@ def _match(language: Language, listed: list[str], names: frozenset[str], found: 
             starts[place + 1] = max(starts.get(place + 1, _INSIDE), level)
             continue
         skipped = 0
-        for named, end in language.starting.at(place, listed, names):
+        for named, end in language.starting.at(place, listed, capital):
             tag, where = named.split()
             if tag == "skip":
                 skipped = end  # the longest: what “thank you for that” leaves isn't “for that”
-            elif level >= _NEEDED[where] and (where != "whole" or _over(language, listed, names, end)):
+            elif level >= _NEEDED[where] and (where != "whole" or _over(language, listed, capital, end)):
                 matches.append((tag, where, place, end))
         if skipped:
             starts[skipped] = max(starts.get(skipped, _INSIDE), min(level, _OPENING))
-    barred = [(tag, start, end) for tag, where, start, end in matches if where == "unless"]
-    for tag, where, start, end in matches:
-        if where == "unless" or (where == "ends" and not (end < len(listed) and listed[end] in STOPS) and not _over(language, listed, names, end)):
-            continue
-        if not any(tag == other and first <= start < after for other, first, after in barred):
-            found.setdefault(tag, []).append((0, len(listed)) if where == "whole" else (start, end))
+    return matches
 
 
-def _over(language: Language, listed: list[str], names: frozenset[str], place: int) -> bool:
+def _match_names(language: Language, listed: list[str], capital: frozenset[str]) -> list[_Match]:
+    return [(*named.split(), start, end) for named, start, end in language.naming.find(listed, capital)]  # type: ignore[misc]
+
+
+def _over(language: Language, listed: list[str], capital: frozenset[str], place: int) -> bool:
     """Whether nothing but pleasantries and punctuation comes from a place on."""
     while place < len(listed):
         if listed[place] in PAUSES or listed[place] in STOPS:
             place += 1
             continue
-        ends = [end for tag, end in language.starting.at(place, listed, names) if tag.startswith("skip ")]
+        ends = [end for tag, end in language.starting.at(place, listed, capital) if tag.startswith("skip ")]
         if not ends:
             return False
         place = max(ends)

@@ -12,12 +12,12 @@ from typing import Final
 
 import numpy as np
 
-from memory.engine import localize, rank
+from memory.engine import inner, localize, rank
 from memory.engine.calibration import Calibration
 from memory.engine.forest import Recall
 from memory.engine.query import Query
 from memory.evaluation import learn
-from memory.evaluation.learn import Example, Matrix
+from memory.evaluation.learn import Example, Jump, Matrix
 from memory.evaluation.localization import Score, summarize
 from memory.evaluation.streams import Embed, GoldTurn, Placed, replay
 
@@ -35,13 +35,29 @@ def example(turn: GoldTurn, asked: Query, found: Recall, trees: Sequence[int], w
     return Example(field.rows, np.array(right), weight) if any(right) else None
 
 
-def gather(streams: Streams, embed: Embed, calibration: Calibration | None, weight: float) -> tuple[list[Example], list[Placed]]:
-    """Examples and placements of a replay: on gold parents without a calibration, online with one."""
+def jump_of(turn: GoldTurn, asked: Query, found: Recall, trees: Sequence[int], weight: float) -> Jump | None:
+    """The turn as one that resumes its branch at the tip or before; None for a root, and when its parent isn't among a branch's last states."""
+    if turn.parent is None or asked.cues.continuation:
+        return None
+    parent = turn.parent + 1
+    for lane in found.lanes.values():
+        if trees[lane.tip.id - 1] == turn.tree and parent in lane.latest:
+            states, rows = inner.rows(asked, lane)
+            return Jump(rows, states.index(parent) if parent in states else None, weight) if states else None
+    return None
+
+
+def gather(
+    streams: Streams, embed: Embed, calibration: Calibration | None, weight: float, jumps: list[Jump] | None = None
+) -> tuple[list[Example], list[Placed]]:
+    """Examples and placements of a replay: on gold parents without a calibration, online with one. `jumps` takes the turns as back-jumps."""
     examples: list[Example] = []
 
     def watch(turn: GoldTurn, asked: Query, found: Recall, trees: list[int]) -> None:
         if not asked.cues.continuation and (made := example(turn, asked, found, trees, weight)) is not None:
             examples.append(made)
+        if jumps is not None and (jump := jump_of(turn, asked, found, trees, weight)) is not None:
+            jumps.append(jump)
 
     placed = [
         row
@@ -58,6 +74,7 @@ def fit(
     if not any(sources.values()):
         raise ValueError("There is nothing to fit on.")
     examples: dict[str, list[list[Example]]] = {name: [[] for _ in streams] for name, streams in sources.items()}
+    jumps: dict[int, list[Jump]] = {0: [], 1: []}  # by fold
     placed: list[Placed] = []
     calibration: Calibration | None = None
     for number in range(ROUNDS):
@@ -66,7 +83,7 @@ def fit(
             share = (weights or {}).get(name, 1.0) / max(1, sum(map(len, streams)))
             rows: list[Placed] = []
             for index, stream in enumerate(streams):
-                made, went = gather([stream], embed, calibration, share)
+                made, went = gather([stream], embed, calibration, share, jumps[index % 2] if calibration is None else None)
                 examples[name][index] += made
                 rows += went
             placed += rows
@@ -74,12 +91,23 @@ def fit(
         calibration = replace(learn.learn(list(_all(examples))), cue_probability=START.cue_probability)
     assert calibration is not None
     temperature = _temperature(examples)
+    both = [*jumps[0], *jumps[1]]
+    back = learn.learn_jumps(both) if any(jump.right is not None for jump in both) else {}
+    threshold = learn.threshold_of([(jumps[0], jumps[1]), (jumps[1], jumps[0])]) if back else inner.NEVER
+    tell(f"back-jumps: {sum(jump.right is not None for jump in both)} of {len(both)}; followed above {threshold}")
     worth = {}
     for method in ("continuation", "temporal"):
         decided = [row.judged.right for row in placed if row.decision.method == method and row.index > 0]
         worth[method] = round((sum(decided) + 9) / (len(decided) + 10), 3)  # ten imagined ones, nine right: a cue is explicit
         tell(f"{method}: {sum(decided)} of {len(decided)} right")
-    return replace(calibration, temperature=round(temperature, 3), cue_probability=worth, fitted_on=tuple(sorted(sources)))
+    return replace(
+        calibration,
+        temperature=round(temperature, 3),
+        cue_probability=worth,
+        fitted_on=tuple(sorted(sources)),
+        inner=back,
+        inner_threshold=threshold,
+    )
 
 
 def _all(examples: Mapping[str, Sequence[Sequence[Example]]], half: int | None = None) -> Iterator[Example]:

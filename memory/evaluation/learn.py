@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from memory.engine import inner
 from memory.engine.calibration import CLIP, NAMES, Calibration
 
 Matrix = NDArray[np.float64]
@@ -117,3 +118,61 @@ def _slopes(
 def _calibration(parameters: dict[str, NDArray[np.float32]], mean: NDArray[np.float32], scale: NDArray[np.float32]) -> Calibration:
     plain, into, bias, out = (parameters[name].astype(np.float64) for name in ("plain", "into", "bias", "out"))
     return Calibration(mean.astype(np.float64), scale.astype(np.float64), plain, into, bias, out, 1.0, {}, ())
+
+
+# --- Back-jumps inside a branch -----------------------------------------------------------------------------------------
+
+PRECISION: Final = 0.85  # of back-jumps that are followed: most turns go on at the tip, and a wrong jump hides what came after
+ENOUGH: Final = 5  # followed on streams not learnt from, or none are
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """One turn that resumes a known branch: features of the branch's earlier states (states, features), which of these is right (None: the tip), its weight."""
+
+    rows: Matrix
+    right: int | None
+    weight: float
+
+
+def learn_jumps(jumps: Sequence[Jump], *, ridge: float = 0.01, steps: int = 800) -> dict[str, float]:
+    """Weights of `inner.FEATURES` that make the right state of each branch likely; the tip scores 0. Deterministic (Adam from zero, full batch)."""
+    most, width = max(len(jump.rows) for jump in jumps) + 1, len(inner.FEATURES)
+    rows, inside = np.zeros((len(jumps), most, width)), np.zeros((len(jumps), most), dtype=bool)
+    for index, jump in enumerate(jumps):
+        rows[index, 1 : len(jump.rows) + 1], inside[index, : len(jump.rows) + 1] = jump.rows, True
+    right = np.array([0 if jump.right is None else jump.right + 1 for jump in jumps])
+    share = np.array([jump.weight for jump in jumps])
+    share = share / share.sum()
+    scale = rows[inside].std(axis=0)
+    scale[scale < 1e-6] = 1.0
+    rows /= scale
+    weights, first, second = np.zeros(width), np.zeros(width), np.zeros(width)
+    for step in range(1, steps + 1):
+        scores = np.where(inside, rows @ weights, -np.inf)
+        raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+        likely = raised / raised.sum(axis=1, keepdims=True)
+        slope = np.tensordot(share[:, None] * likely, rows, axes=2) - share @ rows[np.arange(len(jumps)), right] + ridge * weights
+        first, second = 0.9 * first + 0.1 * slope, 0.999 * second + 0.001 * slope**2
+        weights = weights - 0.05 * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.999**step)) + 1e-8)
+    return {name: float(weight) for name, weight in zip(inner.FEATURES, weights / scale, strict=True)}
+
+
+def threshold_of(folds: Sequence[tuple[Sequence[Jump], Sequence[Jump]]]) -> float:
+    """The least share from which back-jumps are right PRECISION of the time, on jumps that weren't learnt from: folds of (learnt, unseen)."""
+    followed: list[tuple[float, bool]] = []
+    for learnt, unseen in folds:
+        if learnt and unseen:
+            weights = np.array(list(learn_jumps(learnt).values()))
+            for jump in unseen:
+                scores = np.concatenate([[0.0], jump.rows @ weights])
+                shares = np.exp(scores - scores.max())
+                best = int(shares[1:].argmax())
+                followed.append((float(shares[best + 1] / shares.sum()), best == jump.right))
+    followed.sort(key=lambda one: -one[0])
+    least, hits = inner.NEVER, 0
+    for count, (share, hit) in enumerate(followed, 1):
+        hits += hit
+        if count >= ENOUGH and hits / count >= PRECISION:
+            least = share
+    return round(min(least * 0.999, inner.NEVER), 4) if least <= 1 else inner.NEVER

@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from memory.evaluation import bootstrap, clusters, evidence, localization, measurements, plot, threads
+from memory.evaluation import asking, bootstrap, clusters, evidence, localization, measurements, plot, threads
 from memory.evaluation.cases import Benchmark
 from memory.evaluation.evidence import Found
 from memory.evaluation.localization import quantile
@@ -58,6 +58,7 @@ def section(out: Path, label: str, benchmark: Benchmark) -> Section:
             parts.append(f"![Evidence in the context by budget](benchmarks/{label}.svg)")
     if "localization" in benchmark.measures:
         parts += _localization(there, teacher=label.endswith("-given"))
+        parts += _asked(there, teacher=label.endswith("-given"))
     if "links" in benchmark.measures:
         parts += _links(there)
     parts += _revision(there)
@@ -275,6 +276,41 @@ def _localization(there: Mapping[str, Measured], *, teacher: bool) -> list[str]:
         rest = [[f"`{name}`", _difference(mine, _rights(streams), units)] for name, streams in judged.items() if name != OURS]
         parts.append(table(["ours minus", "branch, turn by turn"], rest))
     return [part for part in parts if part]
+
+
+def _asked(there: Mapping[str, Measured], *, teacher: bool) -> list[str]:
+    """What asking the model gains and costs, on the same turns of the same forests; nothing where none was asked."""
+    gains, words, by_odds = [], [], []
+    for name, one in there.items():
+        if (found := asking.compare(one, teacher=teacher)) is None:
+            continue
+        units = one.dialogues()
+        told = ", ".join(f"{error} {number}" for error, number in found.failed.items()) or "0"
+        for what, pair in (("all", (found.with_all, found.without_all)), ("asked", (found.with_asked, found.without_asked))):
+            gains.append([f"`{name}`", what, str(len(pair[0])), *(_interval(values, units) for values in reversed(pair)), _difference(*pair, units)])
+        words.append(
+            [
+                f"`{name}`",
+                told,
+                _interval(found.offered, units),
+                _interval(found.own, units),
+                f"{figure(found.ece_without)} / {figure(found.ece_with)}",
+                f"{found.input_tokens:.0f} / {found.output_tokens:.0f}",
+                f"{figure(found.seconds[0], 1)} / {figure(found.seconds[1], 1)}",
+            ]
+        )
+        by_odds.append([f"`{name}`", *(figure(found.by_odds[odds]) for odds in asking.ODDS)])
+    if not gains:
+        return []
+    head = ["system", "calls without an answer", "right place offered", "the model’s choice right", "ECE of turns asked, without / with"]
+    return [
+        "### The model asked inside the band",
+        "The same turns on the same forests: where ranking alone would have put them (without), and where they were put with the model’s word (with).",
+        table(["system", "turns", "number", "branch without", "branch with", "with minus without"], gains),
+        table([*head, "tokens read / written a turn asked", "seconds, p50 / p95"], words),
+        "Branch accuracy of the turns asked, if the model’s choice made a place so many times as likely (`engine/ask.py`, ODDS; 1: ranking alone):",
+        table(["system", *map(str, asking.ODDS)], by_odds),
+    ]
 
 
 def _rights(

@@ -56,11 +56,12 @@ class Measured:
 
     # --- Localization -------------------------------------------------------------------------------------------------
 
-    def streams(self, *, teacher: bool = False) -> dict[str, list[tuple[str, localization.Judged]]]:
-        """The judged turns of each case with their ids; only turns with gold, the first of each case left out."""
+    def streams(self, *, teacher: bool = False, unasked: bool = False) -> dict[str, list[tuple[str, localization.Judged]]]:
+        """The judged turns of each case with their ids; only turns with gold, the first of each case left out. `unasked`: where a model was asked, the place
+        is that of ranking alone, on the same forest."""
         judged = {}
         for case, listed in self.turns.items():
-            gold, placed = _placed(listed)
+            gold, placed = _placed([_unasked(row) for row in listed] if unasked else listed)
             if gold:
                 found = localization.judge(gold, placed, teacher=teacher)
                 judged[case] = list(zip([one.id for one in gold[1:]], found, strict=True))
@@ -171,6 +172,11 @@ def _found(row: Row) -> Found:
 
 def _gold(value: Mapping[str, Any]) -> Gold:
     return Gold(value["parent"], value["tree"], tuple(value.get("others", ())))
+
+
+def _unasked(row: Row) -> Row:
+    asked = row.get("asked")
+    return {**row, "parent": asked["parent"], "probability": asked["probability"]} if asked else row
 
 
 def _placed(listed: Iterable[Row]) -> tuple[list[localization.Gold], list[localization.Placed]]:

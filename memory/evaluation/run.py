@@ -256,7 +256,8 @@ def _answer_key(row: Row) -> tuple[Any, ...]:
 
 
 def _turn(id: str, placed: Placed, gold: Mapping[str, Any] | None) -> Row:
-    return {"kind": "turn", "id": id, "gold": gold, "parent": placed.parent, "probability": placed.probability, "others": placed.candidates, "ms": placed.ms}
+    row = {"kind": "turn", "id": id, "gold": gold, "parent": placed.parent, "probability": placed.probability, "others": placed.candidates, "ms": placed.ms}
+    return {**row, "asked": asdict(placed.asked)} if placed.asked is not None else row
 
 
 def _spread(times: Sequence[float]) -> list[float] | None:

@@ -171,6 +171,7 @@ class MemoryForest:
         return Lane(
             tip=tip,
             latest=[state.id for state in latest],
+            turns={state.id: float(self._vectors[state.id - 1] @ vector) for state in latest},
             near={name: float(own @ vector) for name, own in near.items()},
             sentences=sorted((float((sentences @ piece).max()) for own in kept.values() for piece in own.values()), reverse=True)[:3],
             described=max((float((descriptions @ piece).max()) for own in kept.values() for piece in own.values()), default=None)

@@ -10,7 +10,7 @@ from memory.evaluation import interleave
 from memory.evaluation.branchmemeval import dataset
 from memory.evaluation.branchmemeval import plan as planned
 from memory.evaluation.run import BUDGETS, Plan
-from memory.evaluation.systems import SYSTEMS, group_of
+from memory.evaluation.systems import SYSTEMS, USUAL, group_of
 from memory.evaluation.systems.ours import VARIANTS
 from memory.evaluation.systems.peers import PEERS
 
@@ -40,8 +40,8 @@ GIVEN: Final = ("ours", "additive", "tfidf", "minilm")
 
 
 def plans(shared: Path | None, size: Size, *, systems: Sequence[str] | None, answer: tuple[int, ...], tell: Callable[[str], None], **common: Any) -> list[Plan]:
-    """The runs of a size, of all systems or of those named. What isn't under `shared` is left out, and told. Raises ValueError where nothing is there."""
-    wanted = tuple(systems or SYSTEMS)
+    """The runs of a size, of the usual systems or of those named. What isn't under `shared` is left out, and told. Raises ValueError where nothing is there."""
+    wanted = tuple(systems or USUAL)
     if size == "smoke":
         made = _made(common["out"], sessions=2, seed=common["seed"])
         return [Plan("branchmemeval", made, systems=wanted, split="generated", budgets=SMOKE_BUDGETS, answer=answer and SMOKE_BUDGETS[-1:], **common)]

@@ -10,7 +10,8 @@ import asyncio
 import logging
 import ssl
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, cast
 
@@ -129,34 +130,45 @@ class EndpointClient:
                     asked = [*messages, {"role": "assistant", "content": without_thinking(text)[:RETOLD_CHARACTERS]}, {"role": "user", "content": again}]
                 continue
             return Structured(value, usage, attempt, mode, repairs)
-        misfit = ModelError("structured_invalid", "The model’s answer didn’t have the form asked for.", "Try again, or use another OPENAI_EXTRACT_MODEL.")
-        raise self._told(misfit)
+        raise self._told(_misfit())
 
-    def _ask(self, messages: Sequence[Message], schema: Schema, name: str, max_tokens: int, mode: Mode) -> tuple[str, str, Usage, Mode]:
+    def at_once(self, messages: Sequence[Message], schema: Schema, *, name: str, max_tokens: int, seconds: float) -> dict[str, Any]:
+        """One JSON object that fits `schema`, within `seconds` all in all: for what can also be done without.
+
+        Nothing is probed beforehand, nothing tried or asked again but what a server refuses at once (a parameter, a form). Blocks; raises ModelError,
+        code `model_timeout` when the time is over, `structured_invalid` for what doesn't fit."""
+        deadline = time.monotonic() + seconds
+        text, _, _, _ = self._ask(messages, schema, name, max_tokens, self.memory.known(self.endpoint).structured or "json_schema", deadline)
+        try:
+            return read(text, schema)[0]
+        except UnreadableError:
+            raise self._told(_misfit()) from None
+
+    def _ask(
+        self, messages: Sequence[Message], schema: Schema, name: str, max_tokens: int, mode: Mode, deadline: float | None = None
+    ) -> tuple[str, str, Usage, Mode]:
         """One answer in the given mode, or in a lesser one when the server refuses that."""
         while True:
             sent = list(messages) if mode == "json_schema" else with_instructions(messages, schema)
             optional = {"temperature": 0, "max_tokens": max_tokens, **response_format(mode, schema, name)}
-            text, finish, usage, dropped = self.complete(sent, optional)
+            text, finish, usage, dropped = self.complete(sent, optional, deadline)
             if "response_format" not in dropped:
                 return text, finish, usage, mode
             mode = MODES[MODES.index(mode) + 1]
             self.memory.learn(self.endpoint, structured=mode)
 
-    def complete(self, messages: Sequence[Message], optional: Mapping[str, Any]) -> tuple[str, str, Usage, set[str]]:
-        """(text, finish reason, usage, parameters refused) of one whole answer; a refused `response_format` comes back without a text. Blocks."""
-        import openai
+    def complete(self, messages: Sequence[Message], optional: Mapping[str, Any], deadline: float | None = None) -> tuple[str, str, Usage, set[str]]:
+        """(text, finish reason, usage, parameters refused) of one whole answer; a refused `response_format` comes back without a text. Blocks.
 
+        With a `deadline` (of time.monotonic) what failed isn't tried again."""
         known = self.memory.known(self.endpoint)
         sent = _renamed(optional, known.rejected)
         attempt = 0
-        with openai.OpenAI(http_client=openai.DefaultHttpxClient(verify=tls()), **self._connection()) as client:
+        with self._completing(deadline) as create:
             while True:
                 attempt += 1
                 try:
-                    request: Any = {"model": self._model, "messages": list(messages), **sent}
-                    answer = client.chat.completions.create(**request)
-                    return self._whole(messages, answer)
+                    return self._whole(messages, create({"model": self._model, "messages": list(messages), **sent}))
                 except Exception as error:
                     if not expected(error):
                         raise
@@ -167,10 +179,31 @@ class EndpointClient:
                     if failure.drop:
                         sent = _renamed(sent, (failure.drop,))
                         attempt -= 1
-                    elif failure.wait is None:
+                    elif failure.wait is None or deadline is not None:
                         raise self._told(failure.error) from None
                     else:
                         time.sleep(failure.wait)
+
+    @contextmanager
+    def _completing(self, deadline: float | None) -> Iterator[Callable[[Mapping[str, Any]], Any]]:
+        """What makes one call: of the library as it is, or cut off at the deadline, however slowly a server connects, begins or drips."""
+        import openai
+
+        if deadline is not None:
+            yield lambda request: asyncio.run(self._until(deadline, request))
+            return
+        with openai.OpenAI(http_client=openai.DefaultHttpxClient(verify=tls()), **self._connection()) as client:
+            yield lambda request: client.chat.completions.create(**request)
+
+    async def _until(self, deadline: float, request: Mapping[str, Any]) -> Any:
+        import openai
+
+        try:
+            async with asyncio.timeout(deadline - time.monotonic()):
+                async with openai.AsyncOpenAI(http_client=openai.DefaultAsyncHttpxClient(verify=tls()), **self._connection()) as client:
+                    return await client.chat.completions.create(**request)
+        except TimeoutError:
+            raise ModelError("model_timeout", "The model endpoint didn’t answer in time.", "Try again; a slow server may need more time.") from None
 
     def _whole(self, messages: Sequence[Message], answer: Any) -> tuple[str, str, Usage, set[str]]:
         reply = _Reply(self.endpoint, _tokens(messages))
@@ -332,6 +365,10 @@ class _Reply:
 
 def _tokens(messages: Sequence[Message]) -> int:
     return sum(count(message["content"]) + FRAMING_TOKENS for message in messages)
+
+
+def _misfit() -> ModelError:
+    return ModelError("structured_invalid", "The model’s answer didn’t have the form asked for.", "Try again, or use another OPENAI_EXTRACT_MODEL.")
 
 
 def _nothing_said(code: str) -> ModelError:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
@@ -23,6 +24,10 @@ from memory.llm.endpoints import Endpoint
 if TYPE_CHECKING:
     import onnxruntime
     import tokenizers
+
+
+# From so many texts on, they are shared out among so many threads: the model computes outside Python's lock.
+MANY, THREADS = 16, 2
 
 
 class ModelMissingError(RuntimeError):
@@ -67,13 +72,21 @@ class Embedder:
         Each text runs alone: in a batch, int8 quantisation would let its neighbours change its vector (cosine .98 to itself), and a rebuilt
         forest must equal the first (D2). It costs little: nothing is padded. Raises ModelMissingError.
         """
-        tokenizer, session = self._open()
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        if len(texts) < MANY:
+            self._fill(vectors, texts)
+        else:
+            with ThreadPoolExecutor(THREADS, "embedding") as threads:
+                for done in [threads.submit(self._fill, vectors[first::THREADS], texts[first::THREADS]) for first in range(THREADS)]:
+                    done.result()
+        return vectors
+
+    def _fill(self, vectors: NDArray[np.float32], texts: Sequence[str]) -> None:
+        tokenizer, session = self._open()
         for row, text in enumerate(texts):
             encoding = tokenizer.encode(_clean(text))
             feed = {"input_ids": np.array([encoding.ids], dtype=np.int64), "attention_mask": np.array([encoding.attention_mask], dtype=np.int64)}
             vectors[row] = session.run(None, feed)[0][0]
-        return vectors
 
     def _open(self) -> tuple[tokenizers.Tokenizer, onnxruntime.InferenceSession]:
         with self._opening:

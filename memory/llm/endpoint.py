@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 
+from memory.engine.ask import Question
 from memory.engine.forest import Context, Decision, Evidence, Extraction, Interaction, Pool
 from memory.engine.query import Query
 from memory.llm import extraction
 from memory.llm.client import EndpointClient
 from memory.llm.interface import Message
+from memory.llm.prompts import route
 
 
 class EndpointModel:
-    """A LanguageModel of up to two models: one answers, one (by default the same) reads turns."""
+    """A LanguageModel of up to two models: one answers, one (by default the same) reads turns and, by a client of its own, says where one goes."""
 
-    def __init__(self, answers: EndpointClient, extracts: EndpointClient) -> None:
-        self.answers, self.extracts = answers, extracts
+    def __init__(self, answers: EndpointClient, extracts: EndpointClient, routes: EndpointClient) -> None:
+        self.answers, self.extracts, self.routes = answers, extracts, routes
 
     @property
     def name(self) -> str:
@@ -32,6 +34,12 @@ class EndpointModel:
         async for kind, text in self.answers.stream(messages):
             if kind == "answer":
                 yield text
+
+    chooses = True
+
+    def choose(self, asked: Question, *, seconds: float) -> int:
+        messages, schema = route.route_messages(asked)
+        return route.chosen(self.routes.at_once(messages, schema, name="place", max_tokens=route.ANSWER_TOKENS, seconds=seconds))
 
     @property
     def extractors(self) -> str:

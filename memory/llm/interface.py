@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Protocol
 
+from memory.engine.ask import Question
 from memory.engine.forest import Context, Decision, Evidence, Extraction, Interaction, Pool
 from memory.engine.query import Query
 from memory.llm import endpoints
@@ -49,6 +50,16 @@ class LanguageModel(Protocol):
         ...
 
     @property
+    def chooses(self) -> bool:
+        """Whether it can be asked where a turn goes."""
+        ...
+
+    def choose(self, asked: Question, *, seconds: float) -> int:
+        """The number of the option that the text belongs to, one of those offered, after `seconds` at most. Blocks; raises ModelError, also for an answer
+        that isn't one of them (W2)."""
+        ...
+
+    @property
     def wants_known(self) -> bool:
         """Whether `extract` makes use of `known`: looking them up costs a query."""
         ...
@@ -72,7 +83,8 @@ def _model(answers: Endpoint | None, extracts: Endpoint | None) -> LanguageModel
     from memory.llm.client import EndpointClient
     from memory.llm.endpoint import EndpointModel
 
-    return EndpointModel(EndpointClient(answers), EndpointClient(extracts or answers, stage="extract"))
+    reads = extracts or answers
+    return EndpointModel(EndpointClient(answers), EndpointClient(reads, stage="extract"), EndpointClient(reads, stage="route"))
 
 
 def get_model(chosen: str = "") -> LanguageModel:

@@ -10,9 +10,10 @@ from datetime import datetime
 from django.conf import settings
 
 from memory.engine import answer, commit
+from memory.engine.ask import Question
 from memory.engine.forest import Context, Decision, Evidence, Extraction, Interaction, Pool
 from memory.engine.query import Query
-from memory.llm.interface import Message
+from memory.llm.interface import Message, ModelError
 
 NAME = "offline"
 _WORD = re.compile(r"\S+\s*|\s+")
@@ -24,6 +25,7 @@ class OfflineModel:
     name = NAME
     extractors = commit.EXTRACTORS
     wants_known = False
+    chooses = False
 
     async def stream_answer(
         self, messages: Sequence[Message], context: Context, query: Query, decision: Decision, pool: Pool, *, now: datetime, zone: str
@@ -41,6 +43,10 @@ class OfflineModel:
 
     def context_length(self) -> int | None:
         return None
+
+    def choose(self, asked: Question, *, seconds: float) -> int:
+        """Never called: what rules can say of a place, ranking has said."""
+        raise ModelError("no_model", "The offline engine isn’t asked where a turn goes.", "Set OPENAI_BASE_URL.")
 
     def extract(self, interaction: Interaction, path: Sequence[Interaction], *, zone: str, topic: str, known: Sequence[Evidence] = ()) -> Extraction:
         return commit.extract(interaction, path, zone, topic)

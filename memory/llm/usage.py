@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Stage = Literal["answer", "extract", "embed", "rerank"]
+Stage = Literal["answer", "extract", "embed", "rerank", "route"]
 
 # A server that reports less than this share of what we sent has cut the prompt (tokenizers differ by far less), if the gap is no trifle.
 CUT_SHARE = 0.5
@@ -20,7 +20,8 @@ class Usage:
     """Tokens of one or several calls. `reasoning` is part of `output`; `estimated`: counted here, since the server told nothing.
 
     `cost` is None where no price is set. `notes`: “prompt_cut” when the server read far less than it was sent (M6), “model_gone” when
-    another model answered than the one chosen, which isn't offered any more."""
+    another model answered than the one chosen, which isn't offered any more, “asked_in_vain” when the place of the turn was asked for without an answer
+    that could be used, “asked_too_long” when without one in time."""
 
     input: int = 0
     output: int = 0

@@ -22,6 +22,7 @@ class RoutingDecision(InForest):
         TEMPORAL = "temporal", "temporal return"
         RECALL = "recall", "hybrid recall"
         NEW_ROOT = "new_root", "new root"
+        ASKED = "asked", "chosen with the language model"
         GIVEN = "given", "given by the sender"
         CORRECTED = "corrected", "corrected by a person"
 

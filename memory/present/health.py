@@ -17,13 +17,14 @@ from memory.present.words import Json, iso
 
 DAYS = 90
 LAG_POINTS = 500
-STAGES = ("answer", "extract", "embed", "rerank")
+STAGES = ("answer", "extract", "embed", "rerank", "route")
 # Where localization itself found the place.
 FOUND = (
     RoutingDecision.Method.CONTINUATION,
     RoutingDecision.Method.TEMPORAL,
     RoutingDecision.Method.RECALL,
     RoutingDecision.Method.NEW_ROOT,
+    RoutingDecision.Method.ASKED,
 )
 
 

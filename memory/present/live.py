@@ -60,8 +60,8 @@ def refined(forest_id: int, state_id: int, applied: Applied | None) -> tuple[int
     )
 
 
-def recalled(forest: Forest, decision: Decision, context: Context, pool: Pool) -> Json:
-    """The answer of `recall`: states go by the ids a replay or an import brought, else by ours."""
+def recalled(forest: Forest, decision: Decision, context: Context, pool: Pool, *, asks: bool) -> Json:
+    """The answer of `recall`: states go by the ids a replay or an import brought, else by ours. `asks`: in chat the language model would be asked too."""
     ids = {candidate.state for candidate in decision.candidates} | {candidate.root for candidate in decision.candidates} | {decision.parent, decision.root}
     names = {**read.names(forest.pk, {state for state in ids if state is not None}), **pool.names}
 
@@ -74,6 +74,7 @@ def recalled(forest: Forest, decision: Decision, context: Context, pool: Pool) -
             "root": name(decision.root),
             "probability": round(decision.probability, 4),
             "method": decision.method,
+            "asks": asks,
             "candidates": [
                 {"parent": name(candidate.state), "score": round(candidate.score, 4), "probability": round(candidate.probability, 4)}
                 for candidate in decision.candidates

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memory.engine.forest import EvidenceKind
 from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, Revision, StateVector
 from memory.store.changes import forget_beside, lay_aside
-
-Slots = set[tuple[EvidenceKind, str]]
+from memory.store.slots import Slots
 
 
 def drop(forest: Forest | int, going: Mapping[str, Sequence[int]], *, for_good: bool = True) -> tuple[set[int], Slots]:

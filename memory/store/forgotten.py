@@ -24,8 +24,12 @@ class Marks:
         return frozenset(number for number, item in enumerate(proposals) if self.known and forgotten.is_forgotten(item, self.known, self.salts))
 
 
-def of_state(state: int) -> Marks:
-    return _marks(Forgotten.objects.filter(state=state))
+def of_states(states: Iterable[int]) -> dict[int, Marks]:
+    """The marks of those of the states that have any."""
+    rows: dict[int, list[Forgotten]] = {}
+    for row in Forgotten.objects.filter(state__in=list(states)):
+        rows.setdefault(row.state_id, []).append(row)
+    return {state: _marks(found) for state, found in rows.items()}
 
 
 def turns(forest: int, client_ids: Iterable[str]) -> set[str]:

@@ -116,6 +116,7 @@ def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collect
     return Lane(
         tip=tip,
         latest=latest,
+        turns={state: found.turns[state] for state in latest if state in found.turns},
         near={name: cosine for name, cosine in cosines.items() if cosine is not None},
         sentences=sorted((piece.sentence for piece in every), reverse=True)[:BEST_SENTENCES],
         described=max((piece.description for piece in every if piece.description is not None), default=None),
@@ -155,7 +156,10 @@ def _latest(forest: int, branches: Iterable[int], as_of: int | None) -> dict[int
 
 def _bring_cosines(found: _Found, spoken: Spoken, states: list[int], further: list[int]) -> None:
     found.turns.update(
-        read.select("SELECT state_id, -(vector <#> %s::halfvec) FROM memory_statevector WHERE state_id = ANY(%s) AND kind = %s", [spoken.whole, states, TURN])
+        read.select(
+            "SELECT state_id, -(vector <#> %s::halfvec) FROM memory_statevector WHERE state_id = ANY(%s) AND kind = %s",
+            [spoken.whole, [*states, *further], TURN],
+        )
     )
     sentences = ", ".join(["-(vector <#> %s::halfvec)"] * (1 + len(spoken.sentences)))
     descriptions = ", ".join(["-(vector <#> %s::halfvec)"] * len(spoken.descriptions)) or "NULL::float8"

@@ -71,6 +71,22 @@ def path(forest: int, state: int | None) -> list[Interaction]:
     return [interaction(row) for row in rows]
 
 
+def with_ancestors(forest: int, states: Iterable[int]) -> dict[int, Interaction]:
+    """These states of the forest and everything above them, by id."""
+    rows = select(
+        f"""
+        WITH RECURSIVE up(id, parent_id) AS (
+            SELECT id, parent_id FROM memory_interactionstate WHERE forest_id = %s AND id = ANY(%s)
+            UNION
+            SELECT p.id, p.parent_id FROM memory_interactionstate p JOIN up ON p.id = up.parent_id
+        )
+        SELECT {COLUMNS} FROM {FROM} WHERE s.id IN (SELECT id FROM up)
+        """,
+        [forest, list(states)],
+    )
+    return {row[0]: interaction(row) for row in rows}
+
+
 def path_ids(forest: int, state: int | None) -> list[int]:
     """Ids of the path root → `state`; empty for None."""
     if state is None:

@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
-from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db import connection, transaction
+from django.db.models import Q
 from django.utils import timezone
-from django.utils.crypto import salted_hmac
 
-from memory.engine import revise
-from memory.engine.forest import EvidenceKind, Extraction, Proposal, SlotEntry
+from memory.engine.forest import EvidenceKind, Extraction
 from memory.llm.usage import Spent, merged
-from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, InteractionState, Lease, NewVector, PieceVector, PostingKind, Revision, StateVector, Topic, Turn
+from memory.models import Forest, InteractionState, Lease, NewVector, PieceVector, PostingKind, StateVector, Topic, Turn
 from memory.models.forest import Origin
-from memory.store.changes import take_up
-from memory.store.dropping import Slots, drop
-from memory.store.evidence import fields_of
+from memory.store import readings
+from memory.store.bulk import add_postings
+from memory.store.readings import Rows
 from memory.store.recall import half
+from memory.store.slots import resolve_slots
 from memory.store.texts import PIECE
-from memory.store.write import add_postings
 
 # In `refined_by` of a state that waits to be read anew because its path has lost a turn: what it taught is compared with the new reading.
 ANEW = "anew"
 # … and of one where only the path summary can name what went: before the version it was refined by, which it gets back. No extractor is asked.
 SUMMED = "summed "
 LEASE_SECONDS = 10
+# Rows a statement writes.
+_BATCH = 200
 ATTEMPTS = 3
 RETRY_SECONDS, LONGEST_RETRY_SECONDS = 15, 900
 
@@ -54,13 +54,13 @@ class Plan:
     milliseconds: float
     spent: Spent = field(default_factory=dict)
     forgotten: frozenset[int] = frozenset()  # numbers of proposals that a person deleted: nothing of them is written
-    again: bool = False  # told anew after a deletion: many at once, and mostly with the same outcome
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What a refined commit wrote: ids to show, none when it was done before."""
+    """What a refined commit wrote: the states, and ids to show."""
 
+    states: tuple[int, ...]
     rows: tuple[tuple[EvidenceKind, int], ...]
     revisions: tuple[int, ...]
     touched_states: tuple[int, ...]
@@ -102,11 +102,16 @@ def _stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds")
 
 
-def next_unrefined(forest: int, after: int, *, imported: bool) -> tuple[int, int] | None:
-    """Id and position of the earliest state beyond position `after` that waits, among those imported or among all others."""
+def next_unrefined(forest: int, after: int, *, imported: bool, limit: int = 1) -> list[tuple[int, int, str]]:
+    """Id, position and `refined_by` of the earliest states beyond position `after` that wait, among those imported or among all others."""
     origins = [Origin.IMPORTED] if imported else [origin for origin in Origin if origin != Origin.IMPORTED]
     rows = InteractionState.objects.in_forest(forest).filter(pending(), origin__in=origins, position__gt=after)
-    return rows.order_by("position").values_list("pk", "position").first()
+    return list(rows.order_by("position").values_list("pk", "position", "refined_by")[:limit])
+
+
+def told_anew(refined_by: str) -> bool:
+    """Whether a state that waits was refined before and is told anew after a deletion: many at once, and mostly with the same outcome."""
+    return refined_by == ANEW or refined_by.startswith(SUMMED)
 
 
 def moving(forest: int) -> bool:
@@ -131,8 +136,9 @@ def fail(state: int, code: str, message: str, action: str = "", *, wait: bool = 
     InteractionState.objects.filter(pk=state).update(refine_error=error)
 
 
-def apply(forest: int, token: int, plan: Plan) -> Applied | None:
-    """Write a plan in one transaction; None when this version of the extractors has refined the state before, or it is gone.
+def apply(forest: int, token: int, plans: Sequence[Plan]) -> Applied | None:
+    """Write plans in one transaction, those of a tree in the order of time. A state that this version of the extractors has refined before, or that is
+    gone, is left out; None when none is left.
 
     Raises LeaseLostError.
     """
@@ -141,234 +147,94 @@ def apply(forest: int, token: int, plan: Plan) -> Applied | None:
         lease = Lease.objects.select_for_update().filter(forest_id=forest).first()
         if there is None or lease is None or lease.token != token:
             raise LeaseLostError
-        state = InteractionState.objects.select_for_update().in_forest(forest).filter(pk=plan.state).first()
-        if state is None or state.refined_by == plan.version:
+        locked = InteractionState.objects.select_for_update(of=("self",)).in_forest(forest).select_related("turn").filter(pk__in=[plan.state for plan in plans])
+        states = {state.pk: state for state in locked.order_by("pk")}
+        todo = [(states[plan.state], plan) for plan in plans if plan.state in states and states[plan.state].refined_by != plan.version]
+        if not todo:
             return None
-        extraction = plan.extraction
-        unsaid, slots = _drop_unsaid(state, plan) if state.refined_by == ANEW else (set(), set())
-        rows = _write_evidence(state, plan, by_number=state.refined_by != ANEW)
-        revisions, touched = resolve_slots(forest, slots | {(kind, row.slot) for kind, row in rows.values() if row.slot}, None)
-        touched |= unsaid
-        state.node_summary, state.path_summary = extraction.node_summary, extraction.path_summary
-        state.entities, state.keywords = list(extraction.entities), list(extraction.keywords)
-        state.refined_at, state.refined_by, state.refine_error = timezone.now(), plan.version, None
-        state.extraction_report = dict(extraction.report)
-        state.save(
-            update_fields=["node_summary", "path_summary", "entities", "keywords", "refined_at", "refined_by", "refine_error", "extraction_report"],
-        )
-        _name_tree(state, plan)
-        _write_vectors(state, plan, rows)
-        add_postings(forest, state.pk, state.length, [(int(PostingKind.ENTITY), term, count) for term, count in plan.entity_terms.items()])
-        turn = state.turn
-        turn.status = Turn.Status.REFINED
-        turn.timings = {**turn.timings, "refine_ms": round(plan.milliseconds, 1)}
+        read = [readings.Reading(state, plan.extraction.proposals, plan.forgotten, state.refined_by == ANEW) for state, plan in todo]
+        rows, slots, unsaid = readings.write(forest, read)
+        revisions, touched = resolve_slots(forest, slots, None)
+        _write_states(todo)
+        _name_trees(forest, todo)
+        _write_vectors(todo, rows)
+        named = [(int(PostingKind.ENTITY), term[:100], state.pk, count, state.length) for state, plan in todo for term, count in plan.entity_terms.items()]
+        add_postings(forest, named)
+        now = timezone.now()
+        Lease.objects.filter(pk=lease.pk).update(position=max(state.position for state, _ in todo), progressed_at=now, heartbeat_at=now)
+    written = tuple((kind, row.pk) for found in rows.values() for kind, row in found.values())
+    return Applied(tuple(state.pk for state, _ in todo), written, tuple(revisions), tuple(touched | unsaid))
+
+
+def _write_states(todo: Sequence[tuple[InteractionState, Plan]]) -> None:
+    """What describes each turn, that it is refined, and what that took."""
+    now = timezone.now()
+    states, turns = [], []
+    for state, plan in todo:
+        found, turn = plan.extraction, state.turn
+        lists = [json.dumps(list(words)) for words in (found.entities, found.keywords)]
+        states.append((state.pk, found.node_summary, found.path_summary, *lists, plan.version, json.dumps(dict(found.report))))
+        timings = {**turn.timings, "refine_ms": round(plan.milliseconds, 1)}
         if state.origin != Origin.IMPORTED and turn.answered_at is not None:  # the first time only: read again, it wasn't waited for
-            turn.timings.setdefault("lag_ms", round((state.refined_at - turn.answered_at).total_seconds() * 1000, 1))
-        turn.usage = merged(turn.usage, plan.spent)
-        turn.save(update_fields=["status", "timings", "usage"])
-        Lease.objects.filter(pk=lease.pk).update(position=state.position, progressed_at=timezone.now(), heartbeat_at=timezone.now())
-    return Applied(tuple((kind, row.pk) for kind, row in rows.values()), tuple(revisions), tuple(touched))
-
-
-def _drop_unsaid(state: InteractionState, plan: Plan) -> tuple[set[int], Slots]:
-    """A state whose path has lost a turn is read anew: what the rules no longer read in it goes, but for what a person has said of it (D2)."""
-    unsaid: dict[str, list[int]] = {}
-    for kind, model in EVIDENCE_MODELS.items():
-        said = {_words_of(item) for number, item in enumerate(plan.extraction.proposals) if item.kind == kind and number not in plan.forgotten}
-        rows = model.objects.filter(state=state, made_by="rule", sources=[state.pk]).values_list("pk", "text", "slot", "value")
-        if gone := [pk for pk, *words in rows if tuple(words) not in said]:
-            unsaid[kind] = list(unjudged(state.forest_id, kind).filter(pk__in=gone).values_list("pk", flat=True))
-    return drop(state.forest_id, unsaid)
-
-
-def _words_of(proposal: Proposal) -> tuple[str, str, str]:
-    return proposal.text, proposal.slot[:200], proposal.value
-
-
-def unjudged(forest: Forest | int, kind: str) -> QuerySet[EvidenceRow]:
-    """The extracted rows of one kind that no person has had a say on: those a new reading may take back."""
-    rows: QuerySet[EvidenceRow] = EVIDENCE_MODELS[kind].objects.in_forest(forest).exclude(made_by="user")
-    return rows.exclude(pk__in=judged(kind, forest).values("pk"))
-
-
-def _write_evidence(state: InteractionState, plan: Plan, *, by_number: bool) -> dict[int, tuple[EvidenceKind, EvidenceRow]]:
-    """The row of each proposal by its number.
-
-    Rules say the same of the same turn, so their number names an item (`by_number`), were it worded otherwise by an earlier version.
-    A model may say it otherwise the next time: its items go by their words or their slot and value, and what it said before stays (W1, W3).
-    """
-    rows: dict[int, tuple[EvidenceKind, EvidenceRow]] = {}
-    for number, proposal in enumerate(plan.extraction.proposals):
-        if number in plan.forgotten:
-            continue
-        model = EVIDENCE_MODELS[proposal.kind]
-        known = model.objects.filter(state=state, made_by=proposal.made_by).order_by("number")
-        row = _known(known.exclude(pk__in=[row.pk for of, row in rows.values() if of == proposal.kind]), number, proposal, by_number)
-        if row is None:
-            taken = set(known.values_list("number", flat=True))
-            free = number if proposal.made_by == "rule" and number not in taken else max(number, max(taken, default=-1) + 1)
-            row = _new_row(model, state, proposal, free)
-        rows[number] = (proposal.kind, row)
-    return rows
-
-
-def _known(known: QuerySet[EvidenceRow], number: int, proposal: Proposal, by_number: bool) -> EvidenceRow | None:
-    """The row that says this already, of those no other proposal has. What a person has had a say on keeps what was read where the turn hung before."""
-    text, slot, value = _words_of(proposal)
-    if proposal.made_by != "rule":
-        return known.filter(Q(value=value) & (Q(text=text) | Q(slot=slot) & ~Q(slot=""))).first()
-    same = list(known.filter(text=text, slot=slot, value=value))
-    found = next((row for row in same if row.number == number), same[0] if same else None)
-    if found or not by_number:
-        return found
-    row = known.filter(number=number).first()
-    return None if row is not None and judged(proposal.kind, row.forest_id).filter(pk=row.pk).exists() else row
-
-
-def judged(kind: str, forest: Forest | int) -> QuerySet[EvidenceRow]:
-    """The extracted rows that a person has had a say on: pinned, set aside, taken back, brought back or edited."""
-    said = Revision.objects.in_forest(forest).filter(kind=kind, by=Revision.By.USER, old_item__isnull=False)
-    aside = [EvidenceRow.Status.RETRACTED, EvidenceRow.Status.QUARANTINED]
-    rows: QuerySet[EvidenceRow] = EVIDENCE_MODELS[kind].objects.in_forest(forest)
-    return rows.exclude(made_by="user").filter(Q(pinned=True) | Q(status__in=aside) | Q(pk__in=said.values("old_item")))
-
-
-def _new_row(model: type[EvidenceRow], state: InteractionState, proposal: Proposal, number: int) -> EvidenceRow:
-    fields = fields_of(proposal.kind, proposal.fields)
-    had = state.taught.get(proposal.kind, {}).get(reading(proposal.made_by, number, proposal.text, proposal.slot[:200], proposal.value))
-    if had is not None and model.objects.filter(pk=had).exists():
-        had = None
-    if had is not None:
-        take_up(state.forest_id, proposal.kind, had, proposal.slot[:200])
-    return model.objects.create(
-        pk=had,  # type: ignore[misc]  # abstract, so mypy knows no key of it
-        forest_id=state.forest_id,
-        state=state,
-        number=number,
-        made_by=proposal.made_by,
-        sources=[state.pk],
-        text=proposal.text,
-        slot=proposal.slot[:200],
-        subject=proposal.subject[:200],
-        value=proposal.value,
-        asserted=proposal.asserted,
-        attribute_tag=proposal.attribute_tag,
-        entities=list(proposal.entities),
-        evidence=proposal.evidence,
-        event_time=proposal.event_time or state.time,
-        known_from=state.position,
-        **fields,
-    )
-
-
-def reading(made_by: str, number: int, text: str, slot: str, value: str) -> str:
-    """A digest of what was read of a turn, by a key of this installation: it says whether the same is read again, and nothing of what it is."""
-    return salted_hmac("memory.reading", json.dumps([made_by, number, text, slot, value])).hexdigest()[:32]
-
-
-def resolve_slots(forest: int, slots: Iterable[tuple[EvidenceKind, str]], by_hand: int | None) -> tuple[list[int], set[int]]:
-    """Decide anew which value of each slot holds, from all its values at once: the order of arrival plays no part (W6, D3).
-
-    `by_hand` is the newest position when a person's word is the reason: what is replaced then is told beside what was before. Else the replacements
-    that are told are those that held at some position, whatever was read, moved or deleted in between.
-    Returns the ids of new revisions and of the states whose evidence changed. Call it inside a transaction.
-    """
-    revisions: list[int] = []
-    touched: set[int] = set()
-    for kind, slot in sorted(slots):
-        model = EVIDENCE_MODELS[kind]
-        # What a person has edited is out: its new wording stands in the slot instead of it, even when both say the same value.
-        edited = Revision.objects.in_forest(forest).filter(kind=kind, verdict=Revision.Verdict.EDITED).values("old_item")
-        found = model.objects.select_for_update().in_forest(forest).filter(slot=slot).exclude(pk__in=edited).order_by("pk")
-        rows: dict[int, EvidenceRow] = {row.pk: row for row in found}
-        entries = [slot_entry(row) for row in rows.values()]
-        replaced: dict[tuple[int, int], int] = {}
-        for outcome in revise.resolve(entries):
-            row = rows[outcome.id]
-            if (row.status, row.superseded_by_id) == (outcome.status, outcome.superseded_by):
-                continue
-            row.status, row.superseded_by_id = outcome.status, outcome.superseded_by
-            row.valid_to, row.known_until = outcome.valid_to, outcome.known_until
-            row.save(update_fields=["status", "superseded_by", "valid_to", "known_until"])
-            touched.add(row.state_id)
-            if outcome.superseded_by is not None:
-                touched.add(rows[outcome.superseded_by].state_id)
-                replaced[row.pk, outcome.superseded_by] = by_hand or 0
-        revisions += _tell_replacements(forest, kind, slot, rows, replaced if by_hand is not None else revise.replacements(entries), prune=by_hand is None)
-    return revisions, touched
-
-
-def slot_entry(row: EvidenceRow) -> SlotEntry:
-    """A row as revision sees it."""
-    return SlotEntry(row.pk, row.value, row.event_time, row.known_from, row.asserted, row.status, row.pinned)  # type: ignore[arg-type]
-
-
-def _tell_replacements(
-    forest: int, kind: EvidenceKind, slot: str, rows: Mapping[int, EvidenceRow], replaced: Mapping[tuple[int, int], int], *, prune: bool
-) -> list[int]:
-    """Write the revisions (old, new) → position that aren't there; `prune` takes those away that never held, of values that take part. New ids."""
-    told = Revision.objects.in_forest(forest).filter(kind=kind, verdict=Revision.Verdict.SUPERSEDED, old_item__in=rows, new_item__in=rows)
-    known = {(revision.old_item, revision.new_item): revision for revision in told}
-    made = [
-        Revision.objects.create(
-            forest_id=forest,
-            kind=kind,
-            old_item=old,
-            new_item=new,
-            slot=slot,
-            verdict=Revision.Verdict.SUPERSEDED,
-            state_id=rows[new].state_id,
-            at_position=position,
-        ).pk
-        for (old, new), position in replaced.items()
-        if (old, new) not in known
-    ]
-    if prune:
-        taking = {row.pk: row.known_from for row in rows.values() if revise.takes_part(slot_entry(row))}
-        never = [
-            revision.pk
-            for (old, new), revision in known.items()
-            if (old, new) not in replaced
-            and old in taking
-            and new in taking
-            and not rows[old].pinned
-            and revision.by == Revision.By.RULE
-            and revision.at_position == max(taking[old], taking[new])
-        ]
-        Revision.objects.filter(pk__in=never).delete()
-    return made
-
-
-def _name_tree(state: InteractionState, plan: Plan) -> None:
-    extraction = plan.extraction
-    topic = Topic.objects.filter(root_id=state.root_id).first()
-    if topic is None or not extraction.topic:
-        return
-    before = (topic.key, topic.variants, topic.stems)
-    tellers = topic.told_by or ([topic.root_id] if topic.key else [])
-    topic.key = extraction.topic[:200]
-    topic.variants = sorted({*topic.variants, *(variant[:200] for variant in extraction.topic_variants)})
-    topic.stems = sorted({*topic.stems, *plan.topic_stems})
-    topic.told_by = tellers if (topic.key, topic.variants, topic.stems) == before else [*(one for one in tellers if one != state.pk), state.pk]
-    topic.save(update_fields=["key", "variants", "stems", "told_by"])
-    add_postings(state.forest_id, state.root_id, len(topic.stems), [(int(PostingKind.TOPIC), stem, 1) for stem in plan.topic_stems])
-
-
-def _write_vectors(state: InteractionState, plan: Plan, rows: Mapping[int, tuple[EvidenceKind, EvidenceRow]]) -> None:
-    ids = {(str(kind), number): row.pk for number, (kind, row) in rows.items()}
-    said = {number: half(vector) for (kind, number), vector in plan.vectors.items() if kind == PIECE}
-    PieceVector.objects.bulk_create(
-        (PieceVector(forest_id=state.forest_id, state=state, number=number, vector=vector) for number, vector in said.items()), ignore_conflicts=True
-    )
-    for (kind, number), vector in plan.vectors.items():
-        if kind == PIECE:
-            continue
-        owner = state.root_id if kind == StateVector.Kind.TOPIC else state.pk
-        kept, created = StateVector.objects.update_or_create(
-            state_id=owner,
-            kind=kind,
-            item=ids.get((kind, number), 0),
-            defaults={"forest_id": state.forest_id, "vector": half(vector)},
+            timings.setdefault("lag_ms", round((now - turn.answered_at).total_seconds() * 1000, 1))
+        turns.append((turn.pk, json.dumps(timings), json.dumps(merged(turn.usage, plan.spent))))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            UPDATE memory_interactionstate s
+            SET node_summary = n.node, path_summary = n.path, refined_at = %s, refined_by = n.version, refine_error = NULL, extraction_report = n.report,
+                entities = ARRAY(SELECT jsonb_array_elements_text(n.entities)), keywords = ARRAY(SELECT jsonb_array_elements_text(n.keywords))
+            FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::jsonb[], %s::jsonb[], %s::text[], %s::jsonb[])
+                AS n(id, node, path, entities, keywords, version, report) WHERE s.id = n.id
+            """,
+            [now, *map(list, zip(*states, strict=True))],
         )
-        if not created:  # what waits to take its place was made of the text before
-            NewVector.objects.filter(replaces=kept).delete()
+        cursor.execute(
+            """
+            UPDATE memory_turn t SET status = %s, timings = n.timings, usage = n.usage
+            FROM unnest(%s::bigint[], %s::jsonb[], %s::jsonb[]) AS n(id, timings, usage) WHERE t.id = n.id
+            """,
+            [Turn.Status.REFINED, *map(list, zip(*turns, strict=True))],
+        )
+
+
+def _name_trees(forest: int, todo: Iterable[tuple[InteractionState, Plan]]) -> None:
+    """The key that a tree is called by, other names for it, and who gave them: told one turn after the other."""
+    topics = {topic.root_id: topic for topic in Topic.objects.filter(root__in={state.root_id for state, _ in todo})}
+    renamed: dict[int, Topic] = {}
+    stems: dict[tuple[int, str], int] = {}
+    for state, plan in todo:
+        topic, extraction = topics.get(state.root_id), plan.extraction
+        if topic is None or not extraction.topic:
+            continue
+        before = (topic.key, topic.variants, topic.stems)
+        tellers = topic.told_by or ([topic.root_id] if topic.key else [])
+        topic.key = extraction.topic[:200]
+        topic.variants = sorted({*topic.variants, *(variant[:200] for variant in extraction.topic_variants)})
+        topic.stems = sorted({*topic.stems, *plan.topic_stems})
+        topic.told_by = tellers if (topic.key, topic.variants, topic.stems) == before else [*(one for one in tellers if one != state.pk), state.pk]
+        renamed[state.root_id] = topic
+        for stem in plan.topic_stems:
+            stems.setdefault((state.root_id, stem), len(topic.stems))
+    Topic.objects.bulk_update(renamed.values(), ["key", "variants", "stems", "told_by"], batch_size=_BATCH)
+    add_postings(forest, [(int(PostingKind.TOPIC), stem, root, 1, length) for (root, stem), length in stems.items()])
+
+
+def _write_vectors(todo: Iterable[tuple[InteractionState, Plan]], rows: Mapping[int, Rows]) -> None:
+    made: dict[tuple[int, str, int], StateVector] = {}
+    parts: list[PieceVector] = []
+    for state, plan in todo:
+        items = {(str(kind), number): row.pk for number, (kind, row) in rows.get(state.pk, {}).items()}
+        for (kind, number), vector in plan.vectors.items():
+            if kind == PIECE:
+                parts.append(PieceVector(forest_id=state.forest_id, state=state, number=number, vector=half(vector)))
+                continue
+            owner = state.root_id if kind == StateVector.Kind.TOPIC else state.pk
+            item = items.get((kind, number), 0)
+            made[owner, kind, item] = StateVector(forest_id=state.forest_id, state_id=owner, kind=kind, item=item, vector=half(vector))
+    StateVector.objects.bulk_create(
+        made.values(), batch_size=_BATCH, update_conflicts=True, unique_fields=["state", "kind", "item"], update_fields=["forest", "vector"]
+    )
+    PieceVector.objects.bulk_create(parts, batch_size=_BATCH, ignore_conflicts=True)
+    # What waits to take its place was made of the text before.
+    NewVector.objects.filter(replaces__in=[vector.pk for vector in made.values()]).delete()

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from django.db import connection, transaction
@@ -17,7 +17,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from memory.engine import pieces, signs
-from memory.engine.forest import Candidate, Context, Decision
+from memory.engine.forest import Candidate, Context, Decision, Hit, Method
 from memory.errors import conflict
 from memory.models import ContextTrace, Forest, InteractionState, Outbox, PieceVector, PostingKind, RoutingDecision, StateLink, StateVector, Topic, Turn
 from memory.models.forest import Origin
@@ -84,6 +84,21 @@ def save_decision(turn: Turn, decision: Decision) -> RoutingDecision:
         },
     )
     return row
+
+
+def as_decision(row: RoutingDecision) -> Decision | None:
+    """A kept decision as a value again, without its second branch, which isn't kept; None when the place it chose was deleted since."""
+    candidates = [_candidate(kept) for kept in row.candidates]
+    if not candidates or candidates[0].state != row.chosen_id:
+        return None
+    chosen = candidates[0]
+    numbers = row.probability, row.margin, row.threshold
+    return Decision(cast("Method", row.method), chosen.state, chosen.root, *numbers, row.unsure, row.why, candidates, ranker=row.ranker)
+
+
+def _candidate(kept: Mapping[str, Any]) -> Candidate:
+    channels: Any = {channel: Hit(**hit) for channel, hit in kept["channels"].items() if hit}
+    return Candidate(**{**kept, "tree": kept["tree"] or "", "channels": channels, "signs": signs.from_json(kept.get("signs"))})
 
 
 def candidate_json(candidate: Candidate) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from memory import messages
 from memory.actions.create_forest import create_forest
 from memory.actions.delete_person import delete_oneself
 from memory.actions.export_forest import export_forest
+from memory.actions.export_markdown import export_markdown
 from memory.actions.forget import delete_forest, delete_state
 from memory.actions.forget_item import delete_item
 from memory.actions.refine import drain
@@ -324,6 +325,8 @@ def test_a_deleted_turn_is_nowhere_after_redaction(sung, ines):
     with export_forest(sung.forest) as file:
         exported = json.load(file)
     assert CANARY not in json.dumps({**exported, "forest": None})
+    with export_markdown(sung.forest) as file:
+        assert CANARY not in file.read().decode().replace(sung.forest.name, "")
 
 
 def test_later_answers_keep_their_other_words(sung, ines):

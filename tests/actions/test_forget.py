@@ -9,6 +9,8 @@ from django.db import connection
 from memory import messages
 from memory.actions import forget
 from memory.actions.forget import delete_forest, delete_state
+from memory.engine.forest import Candidate
+from memory.engine.localize import place_words
 from memory.errors import Refused
 from memory.models import (
     AtomicFact,
@@ -99,6 +101,18 @@ def test_children_move_to_the_parent_and_stand_right(sung, ines):
     decision = RoutingDecision.objects.get(turn=sung.after.turn)
     assert (decision.why, decision.chosen_id) == ("The turn it continued was deleted.", sung.hood.pk)
     check_standings(sung.forest)
+
+
+@pytest.mark.parametrize("label", [f"Is {CANARY} a secret?", f"Secret {CANARY} of the long drawer under the window of the kitchen"])
+def test_a_deleted_place_goes_from_sentences_that_call_it_in_short(sung, ines, label):
+    """Within a sentence a place is called by the beginning of its label, without the mark at its end."""
+    decision = sung.elsewhere.turn.decision
+    decision.candidates[-1]["label"] = label
+    decision.why = f"The language model was asked and chose it over {place_words(Candidate(1, 1, label, 'Kitchen', False, 0.0, 0.0, {}))}, it was."
+    decision.save()
+    assert CANARY in decision.why and label not in decision.why
+    delete_state(sung.deleted, "children_to_parent", ines)
+    assert canaries() == []
 
 
 def test_what_spoke_for_a_place_that_stays_goes_with_the_turn_it_quotes(sung, ines):

@@ -14,7 +14,7 @@ from memory.actions.observe import observe
 from memory.actions.refine import drain
 from memory.actions.reroute import reroute
 from memory.models import EVIDENCE_MODELS, AtomicFact, Forest, InteractionState, Posting, Revision, StateVector, TermStat, Topic
-from memory.steps import plan_refinement
+from memory.refining import plan
 from memory.store import refine as store
 
 pytestmark = pytest.mark.django_db
@@ -249,12 +249,12 @@ def test_what_leans_on_its_path_is_read_anew_where_it_is_moved(ines):
     budgets = AtomicFact.objects.filter(forest=forest, slot__contains="budget", status="current")
     assert sorted(budgets.values_list("value", flat=True)) == ["€2,000", "€3,000"]
     less, garden = (InteractionState.objects.get(forest=forest, turn__client_id=key) for key in ("less", "garden"))
-    plan = plan_refinement(forest.pk, less.pk)
+    plans = plan(forest.pk, [less.pk])
     token = store.take_lease(forest.pk, "a worker under way")
     reroute(less, garden, ines)
     assert sorted(budgets.values_list("value", flat=True)) == ["€21,500", "€3,000"]
     with pytest.raises(store.LeaseLostError):
-        store.apply(forest.pk, token, plan)
+        store.apply(forest.pk, token, plans)
     drain(forest.pk)
     assert sorted(budgets.values_list("value", flat=True)) == ["€2,000", "€21,500"]
 

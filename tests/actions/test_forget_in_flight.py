@@ -13,7 +13,7 @@ import pytest
 from django.apps import apps
 from django.db import connection
 
-from memory import generation, messages, present, steps
+from memory import generation, messages, present, refining, steps
 from memory.actions import import_chat, observe, reembed, refine, structure
 from memory.actions.create_forest import create_forest
 from memory.actions.forget import delete_forest, delete_state
@@ -166,14 +166,14 @@ def test_while_a_model_that_reads_the_turn_fails(forest, ines, monkeypatch):
 
 def test_a_forest_deleted_while_it_is_read_ends_the_work_quietly(forest, ines, monkeypatch):
     say(forest, "secret", f"The alarm code is {CANARY}.")
-    plan = steps.plan_refinement
+    plan = refining.plan
 
-    def planned(forest_id: int, state_id: int) -> Any:
-        found = plan(forest_id, state_id)
+    def planned(forest_id: int, states: Any) -> Any:
+        found = plan(forest_id, states)
         delete_forest(forest, ines)
         return found
 
-    monkeypatch.setattr(steps, "plan_refinement", planned)
+    monkeypatch.setattr(refining, "plan", planned)
     assert refine.drain(forest.pk) == 0
     assert sung_in() == [] and not Lease.objects.exists()
 

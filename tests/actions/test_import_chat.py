@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from memory import messages
+from memory import messages, refining
 from memory.actions import import_chat as importing
 from memory.actions.create_forest import create_forest
 from memory.actions.forget import delete_forest
@@ -194,8 +194,8 @@ def test_refining_is_quiet_and_what_is_said_now_comes_first(forest, said, monkey
     now = observe_one(forest, {"id": "now", "user": "I moved to Lyon.", "time": "2026-02-01T10:00:00Z", "new_root": True}, tell=False)
     said.clear()
     order = []
-    plan = importing.steps.plan_refinement
-    monkeypatch.setattr(importing.steps, "plan_refinement", lambda forest, state: order.append(state) or plan(forest, state))
+    plan = refining.plan
+    monkeypatch.setattr(refining, "plan", lambda forest, states: order.extend(states) or plan(forest, states))
     with django_capture_on_commit_callbacks(execute=True):
         assert drain(forest.pk) == 6
     assert order[0] == now["state"] and order[1:] == sorted(order[1:])

@@ -136,3 +136,21 @@ def test_a_turn_that_is_read_again_as_before_keeps_its_rows_and_what_names_them(
     reroute(oven, states(forest)[0], ines)
     drain(forest.pk)
     assert {(row._meta.model_name, row.pk) for row in rows(forest)} == before
+
+
+def test_a_root_is_in_its_first_place_again_though_it_was_a_root_in_another_place_meanwhile(ines):
+    forest = grow(ines, [(7, -1), (3, 0), (0, -1), (4, -1)])
+    before = [contents(forest)]
+    first, below, second, third = states(forest)
+    changes = [reroute(second, below, ines)["change"]]
+    drain(forest.pk)
+    before.append(contents(forest))
+    changes.append(reroute_many(forest, [Move(below.pk, None), Move(second.pk, None), Move(third.pk, first.pk)], ines)["change"])
+    drain(forest.pk)
+    before.append(contents(forest))
+    changes.append(reroute(InteractionState.objects.get(pk=second.pk), first, ines)["change"])
+    drain(forest.pk)
+    for then, change in zip(reversed(before), reversed(changes), strict=True):
+        undo(Change.objects.get(pk=change), ines)
+        drain(forest.pk)
+        assert differences(then, contents(forest)) == []

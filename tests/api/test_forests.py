@@ -110,6 +110,28 @@ def test_export_downloads_the_forest(as_ines, ines):
     assert document["facts"][0]["text"] == "A fact"
 
 
+def test_export_as_markdown_is_of_the_forest_or_of_the_path_to_a_turn(as_ines, as_omar, ines):
+    forest, other = plant(ines, name="Home"), plant(ines, name="Other")
+    root = say(forest, "Hello", topic="Greetings")
+    leaf, elsewhere = say(forest, "And on", parent=root), say(other, "Elsewhere")
+    say(forest, "Something else")
+
+    def asked(caller, **query):
+        return caller.ask("GET", f"forests/{forest.pk}/export/?" + "&".join(f"{name}={value}" for name, value in query.items()))
+
+    answer = asked(as_ines, format="markdown")
+    assert answer.headers["Content-Type"] == "text/markdown; charset=utf-8" and f"forest-{forest.pk}.md" in answer.headers["Content-Disposition"]
+    text = b"".join(answer.streaming_content).decode()
+    assert text.startswith("# Home\n") and "> Something else" in text
+    path = asked(as_ines, format="markdown", state=leaf.pk)
+    assert f"forest-{forest.pk}-turn-2.md" in path.headers["Content-Disposition"]
+    text = b"".join(path.streaming_content).decode()
+    assert "> And on" in text and "Something else" not in text
+    assert asked(as_ines, format="markdown", state=elsewhere.pk).json()["error"]["code"] == "unknown_state"
+    assert asked(as_omar, format="markdown").json()["error"]["code"] == "unknown_forest"
+    assert asked(as_ines, format="pdf").status_code == 400
+
+
 @pytest.mark.django_db(transaction=True)
 async def test_export_streams_under_the_real_server_as_well(ines):
     """Under ASGI the file is read off the event loop, piece by piece."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
@@ -77,7 +78,7 @@ def desk(visitor: Visitor, camera: Camera) -> int:
     return forest
 
 
-CORRECTED = ("why-not", "move", "picking", "replay", "state", "reword", "health", "travel", "filters", "menu")
+CORRECTED = ("why-not", "move", "picking", "replay", "state", "reword", "health", "travel", "filters", "days", "menu")
 
 
 def correcting(visitor: Visitor, camera: Camera, forest: int) -> None:
@@ -126,7 +127,16 @@ def correcting(visitor: Visitor, camera: Camera, forest: int) -> None:
     page.get_by_test_id("filter").click()
     page.get_by_test_id("filter-facts").check()
     camera.take("filters")
+    visitor.open(forest, days_of(rows.values()))
+    page.get_by_test_id("fit").click()
+    camera.take("days")
     replaying(visitor, camera)
+
+
+def days_of(rows: Iterable[dict[str, Any]]) -> str:
+    """A view of the days between a third and two thirds of a forest's turns."""
+    days = sorted(row["time"][:10] for row in rows)
+    return f"#from={days[len(days) // 3]}&to={days[len(days) * 2 // 3]}"
 
 
 def replaying(visitor: Visitor, camera: Camera) -> None:
@@ -227,6 +237,9 @@ def pocket(visitor: Visitor, camera: Camera, forest: int) -> None:
     visitor.open(forest, f"#as_of={len(visitor.parents(forest)) // 2}")
     page.get_by_test_id("phone-forest").tap()
     camera.take("phone-travel")
+    visitor.open(forest, days_of(visitor.api("GET", f"forests/{forest}/states/")["results"]))
+    page.get_by_test_id("phone-forest").tap()
+    camera.take("phone-days")
 
 
 def models(visitor: Visitor, camera: Camera, forest: int) -> None:

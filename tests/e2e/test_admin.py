@@ -112,6 +112,25 @@ def test_traces_and_health_are_read_without_a_serious_finding(root: Visitor) -> 
     assert fill != "rgb(0, 0, 0)", "the stylesheet colours the plots"
 
 
+def test_a_turn_is_moved_once_its_consequences_were_seen(root: Visitor) -> None:
+    page, forest = root.page, root.plant(*KITCHEN, *BREAD)
+    parents = root.parents(forest)
+    moved = max(pk for pk, parent in parents.items() if parent is not None)
+    target = next(pk for pk, parent in parents.items() if parent is None and pk < moved and pk != parents[moved])
+    go(root, f"memory/interactionstate/{moved}/change/")
+    page.get_by_role("link", name="Move it").click()
+    page.get_by_label("State:", exact=True).fill(str(target))
+    assert findings(page, preload=False) == [], "the form"
+    page.get_by_role("button", name="Show what it does").click()
+    expect(page.get_by_role("heading", name=f"Under state {target}")).to_be_visible()
+    expect(page.locator(".consequences li").first).to_have_text("Turns that move: 1.")
+    assert findings(page, preload=False) == [] and root.violations() == [], "the preview"
+    assert root.parents(forest) == parents
+    page.get_by_role("button", name="Move it").click()
+    expect(page.locator(".messagelist")).to_contain_text("Moved.")
+    assert root.parents(forest)[moved] == target
+
+
 def test_no_page_of_the_admin_breaks_its_content_policy(root: Visitor) -> None:
     page, forest = root.page, root.plant(*KITCHEN)
     root.api("GET", f"forests/{forest}/health/")

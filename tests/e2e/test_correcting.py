@@ -5,8 +5,10 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.arborweb.site import until
 from tests.e2e.conftest import PHONE
 from tests.e2e.stories import ASTRAY, BREAD, FOLLOWS, KITCHEN
+from tests.e2e.test_safe_and_readable import findings
 
 
 def drag(visitor, state, to, hold=420):
@@ -190,6 +192,34 @@ def test_later_turns_are_looked_at_again_and_moved_as_one_change(visitor):
     page.get_by_test_id("toast-undo").click()
     expect(page.get_by_test_id("toast")).to_have_text("Undone.")
     assert visitor.parents(forest)[later] == strayed
+
+
+def test_a_replay_that_was_left_is_found_again_and_says_when_nobody_does_it(visitor):
+    """Its page was closed, then its worker was killed."""
+    visitor.accept_errors("status of 409")  # how the page hears that there is one
+    forest = visitor.plant(*KITCHEN)
+    page = visitor.page
+    visitor.open(forest)
+    visitor.say(FOLLOWS, refined=True)
+    first = min(visitor.parents(forest))
+    [(job,)] = visitor.stack.rows(
+        """INSERT INTO memory_job (forest_id, kind, status, done, total, message, result, created_at, updated_at)
+        VALUES (%s, 'replay', 'running', 1, 3, 'Localizing', '{"after": 1, "proposals": [], "looked_at": 0}', now(), now()) RETURNING id""",
+        forest,
+    )
+    visitor.choose(first)
+    page.get_by_role("tree").focus()
+    page.keyboard.press("Shift+F10")
+    page.get_by_role("menuitem", name="Look again at later turns…").click()
+    working = page.get_by_test_id("replay-working")
+    expect(working).to_contain_text("1 of 3 turns")
+    expect(page.get_by_test_id("replay-stalled")).to_have_count(0)
+    page.clock.set_fixed_time(page.evaluate("Date.now() + 25000"))
+    expect(page.get_by_test_id("replay-stalled")).to_contain_text("Another takes it up by itself")
+    assert findings(page) == []
+    page.get_by_test_id("replay-stop").click()
+    expect(page.locator("dialog")).to_have_count(0)
+    assert until(lambda: visitor.api("GET", f"jobs/{job}/")["status"] == "cancelled")
 
 
 def test_a_value_is_edited_compared_restored_and_the_change_undone(visitor):

@@ -75,6 +75,9 @@ def test_a_forest_goes_only_when_its_name_is_written(visitor):
     written = "Object.keys(localStorage).filter((key) => key.startsWith('arborweb.draft.'))"
     visitor.message.fill("The old kitchen had a stove.")
     page.wait_for_function(f"{written}.length === 1")
+    other = visitor.new_page()
+    other.goto(page.url)
+    expect(other.get_by_test_id("counts")).to_contain_text("states")
     page.get_by_test_id("menu-forest").click()
     page.get_by_role("menuitem", name="Delete this forest…").click()
     expect(page.get_by_test_id("forget-preview")).to_be_visible()
@@ -84,3 +87,5 @@ def test_a_forest_goes_only_when_its_name_is_written(visitor):
     expect(page).to_have_url(re.compile(rf"/forests/{kept}/"))
     assert [one["id"] for one in visitor.api("GET", "forests/")["results"]] == [kept]
     assert page.evaluate(written) == [], "what was being written for it is gone from the browser"
+    expect(other.get_by_test_id("notice")).to_contain_text("This forest isn’t here any more.", timeout=5_000)  # its socket was closed at once
+    expect(page.get_by_test_id("notice")).to_have_count(0)

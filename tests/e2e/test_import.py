@@ -180,6 +180,7 @@ def test_a_running_import_is_seen_and_found_again(visitor, dialog, tmp_path):
         expect(line).to_contain_text(re.compile(rf"Importing \d+ of {MANY} turns"))
         assert until(lambda: drawn(visitor) > before), "the drawing grows while the import runs"
 
+        expect(page).not_to_have_url(re.compile("dialog="))  # the address follows a moment later
         page.reload()
         visitor.ready()
         expect(line).to_contain_text(re.compile(rf"Importing \d+ of {MANY} turns"))
@@ -203,6 +204,45 @@ def test_a_running_import_is_seen_and_found_again(visitor, dialog, tmp_path):
     page.reload()
     visitor.ready()
     expect(line).to_have_count(0)
+
+
+def test_an_import_is_cancelled_on_its_way_and_says_what_is_kept(visitor, dialog, tmp_path):
+    """Not a failure: what came in is there, and the same file goes on from it."""
+    page, many = visitor.page, 400
+    forest = visitor.plant(*BREAD)
+    visitor.open(forest)
+    open_dialog(visitor)
+    path = kept(tmp_path, "lines.jsonl", lines(many))
+    choose(visitor, path)
+    dialog.get_by_label("Let every turn find its own place").check()
+    start(visitor)
+    counted = "SELECT count(*) FROM memory_interactionstate WHERE forest_id = %s"
+    assert until(lambda: visitor.stack.rows(counted, forest)[0][0] > len(BREAD) + 3)
+    page.get_by_test_id("import-cancel").click()
+    cancelled = page.get_by_test_id("import-cancelled")
+    expect(cancelled).to_be_focused()
+    expect(page.get_by_test_id("import-failed")).to_have_count(0)
+    [job] = visitor.api("GET", f"jobs/?forest={forest}&kind=import")["results"]
+    assert until(lambda: visitor.api("GET", f"jobs/{job['id']}/")["message"].startswith("Cancelled: "))
+    stayed = visitor.stack.rows(counted, forest)[0][0] - len(BREAD)
+    assert 0 < stayed < many
+    expect(cancelled).to_contain_text(f"Cancelled after {stayed} turns.")
+    expect(cancelled).to_contain_text(f"The {stayed} turns that came in stay")
+    expect(cancelled.get_by_role("alert")).to_have_count(0)
+    assert findings(page) == []
+    page.get_by_test_id("import-show").click()
+    expect(page.get_by_test_id("counts")).to_contain_text(f"{stayed + len(BREAD)} states")
+    expect(page).not_to_have_url(re.compile("dialog="))
+    page.reload()
+    visitor.ready()
+    expect(page.get_by_test_id("import-line")).to_have_count(0)  # it was looked at
+
+    open_dialog(visitor)
+    choose(visitor, kept(tmp_path, "some.jsonl", "\n".join(lines(many).split("\n")[: stayed + 8])))
+    start(visitor)
+    done = page.get_by_test_id("import-done")
+    expect(done).to_contain_text("8 turns came in.", timeout=PATIENCE)
+    expect(done).to_contain_text(f"{stayed} turns were here already.")
 
 
 def test_a_file_is_dropped_onto_the_page(visitor, dialog):
@@ -285,6 +325,34 @@ def test_an_export_comes_back_equal_in_a_new_forest(visitor, dialog, tmp_path):
     assert texts(visitor, forest_of(visitor)) == {
         one["user"]: next((p["user"] for p in (*BREAD, *KITCHEN) if p["id"] == one.get("parent")), None) for one in (*BREAD, *KITCHEN)
     }
+
+
+def test_a_forest_and_the_path_to_a_turn_are_saved_as_markdown(visitor, tmp_path):
+    page = visitor.page
+    forest = visitor.plant(*BREAD, *KITCHEN)
+    visitor.open(forest)
+
+    def saved(choose):
+        with page.expect_download() as download:
+            choose()
+        download.value.save_as(tmp_path / "read.md")
+        return (tmp_path / "read.md").read_text()
+
+    page.get_by_test_id("menu-forest").click()
+    whole = saved(lambda: page.get_by_role("menuitem", name="Export as Markdown").click())
+    assert whole.startswith("# Home\n\n4 turns, 2 topics.")
+    assert "Turn 4, Tue 3 March 2026, 12:10" in whole and "> The sink stays under the window." in whole
+
+    _, starter, *_ = visitor.parents(forest)
+    visitor.choose(starter)
+    page.get_by_role("tree").focus()
+    page.keyboard.press("Shift+F10")
+    path = saved(lambda: page.get_by_role("menuitem", name="Save the path to it as Markdown").click())
+    assert "The path to turn 2, of 4 turns." in path and "rye flour" in path and "sink" not in path
+
+    page.get_by_test_id("tab-state").click()
+    page.get_by_test_id("menu-state-more").click()
+    assert saved(lambda: page.get_by_role("menuitem", name="Save the path to it as Markdown").click()).startswith("# Home\n\nThe path to turn 2")
 
 
 def bring(visitor, forest, content):

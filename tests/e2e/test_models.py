@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from tests.e2e.conftest import PHONE
 from tests.e2e.stack import Stack
-from tests.e2e.stories import KITCHEN
+from tests.e2e.stories import BREAD, KITCHEN
 from tests.e2e.visitor import PATIENCE, Visitor
 from tests.llm import hostile as scripts
 from tests.llm.hostile import KEY, Answer, Hostile, hostile_server
@@ -177,3 +177,31 @@ def test_on_a_phone(staff: Visitor, server: Hostile) -> None:
     for box in (page.locator("html"), page.locator(".dialog-inner")):
         wide, room = box.evaluate(widths)
         assert wide <= room
+
+
+VAGUE = ("Does it need more of it?", "What about the window, then?", "How much water?", "Is it done in six hours?", "The oven is hot.", "And under it?")
+
+
+def test_a_turn_that_the_model_was_asked_about_is_marked(staff: Visitor, server: Hostile) -> None:
+    """Ranking is unsure of one of these; recall says of which. The model is asked about it, once, and the page says what came of that."""
+    page, forest = staff.page, staff.plant(*KITCHEN, *BREAD)
+    staff.wait_until_refined(forest)
+    connect(staff, server)
+    places = {text: staff.api("POST", f"forests/{forest}/recall/", {"text": text})["localization"] for text in VAGUE}
+    vague = next(text for text, place in places.items() if place["asks"])
+
+    def about_a_place(body: dict[str, Any]) -> bool:
+        return "Which conversation does the message belong to?" in json.dumps(body)
+
+    server.always = lambda body: scripts.whole('{"place": 1}', told=scripts.usage(420, 6)) if about_a_place(body) else good(body)
+    staff.open(forest)
+    staff.say(vague)
+    expect(staff.turn(vague).get_by_test_id("asked")).to_have_text("model asked")
+    assert sum(map(about_a_place, server.bodies)) == 1
+    staff.turn(vague).get_by_test_id("why").click()
+    trace = page.get_by_test_id("trace").locator("xpath=..")
+    expect(trace).to_contain_text("language model was asked")
+    expect(trace).to_contain_text("Model asked for the place, ")
+    trace.get_by_test_id("costs").locator("summary").click()
+    expect(trace.get_by_role("row", name=re.compile("^Place 1 420 6"))).to_be_visible()
+    expect(trace.get_by_role("row", name=re.compile("^Model asked for the place"))).to_be_visible()

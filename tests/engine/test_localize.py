@@ -221,7 +221,14 @@ def test_every_cue_of_the_wording_counts_for_going_on_and_for_the_new_root() -> 
 
 @pytest.mark.parametrize(
     "change",
-    [{"features": VERSION + 1}, {"weights": {}}, {"temperature": 2.0}, {"temperature": None}, {"hash": ""}],
+    [
+        {"features": VERSION + 1},
+        {"weights": {}},
+        {"temperature": 2.0},
+        {"temperature": None},
+        {"inner": {"threshold": 0.5, "weights": {"horoscope": 1.0}}},
+        {"hash": ""},
+    ],
 )
 def test_weights_that_are_not_of_this_code_are_refused(change: dict[str, object]) -> None:
     with pytest.raises(CalibrationMismatchError):

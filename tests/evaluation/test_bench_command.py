@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from arborweb.home import PROJECT
 from memory.evaluation import interleave, rows, suite
-from memory.evaluation.systems import SYSTEMS
+from memory.evaluation.systems import USUAL
 from memory.evaluation.systems.peers import PEERS
 from memory.management.commands.bench import numbers
 from memory.models import Forest
@@ -69,7 +69,7 @@ def test_budgets_are_written_as_people_do():
 def test_the_smoke_run_measures_every_system_on_generated_sessions(tmp_path, capsys):
     call_command("bench", "all", "--smoke", "--out", str(tmp_path))
     said = capsys.readouterr().out
-    for name in SYSTEMS:
+    for name in USUAL:
         if name not in PEERS:
             assert f"| `{name}` |" in said, name
     assert "### Evidence" in said and "### Localization, online replay" in said
@@ -83,7 +83,7 @@ def test_a_standard_run_states_its_samples_and_leaves_out_what_is_not_there(tmp_
     common = {"out": tmp_path / "out", "seed": 1, "processes": 2, "keep": False, "again": False}
     found = suite.plans(tmp_path, "standard", systems=None, answer=(), tell=told.append, **common)
     assert [(plan.benchmark, plan.sample) for plan in found] == [("branchmemeval", None), ("beam", 4), ("beam", 4)]
-    assert {name for plan in found[1:] for name in plan.systems} == set(SYSTEMS)
+    assert {name for plan in found[1:] for name in plan.systems} == set(USUAL)
     assert {"ours", "without-facts"} <= set(found[1].systems) and {"additive", "mem0"} <= set(found[2].systems)
     assert sum("left out" in line for line in told) == 13
     full = suite.plans(tmp_path, "full", systems=["ours"], answer=(), tell=told.append, **common)

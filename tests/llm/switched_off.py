@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 CLIENT, FAILURES, STRUCTURED = "memory/llm/client.py", "memory/llm/failures.py", "memory/llm/structured.py"
 EMBED, RERANK, USAGE, THINKING = "memory/llm/embed_endpoint.py", "memory/llm/rerank.py", "memory/llm/usage.py", "memory/llm/thinking.py"
-STREAMS, REFUSALS, FORMS = "test_hostile_streams.py", "test_hostile_refusals.py", "test_hostile_structured.py"
+STREAMS, REFUSALS, FORMS, ROUTING = "test_hostile_streams.py", "test_hostile_refusals.py", "test_hostile_structured.py", "test_hostile_routing.py"
 
 # What is switched off, where, the code, what stands there instead, and the tests (file, -k) that must fail.
 SWITCHES: tuple[tuple[str, str, str, str, str, str], ...] = (
@@ -40,8 +40,8 @@ SWITCHES: tuple[tuple[str, str, str, str, str, str], ...] = (
     ("M4 what fits the schema", STRUCTURED, "    if not errors:\n        return None\n", "    return None\n", FORMS, "does_not_fit or misfit"),
     ("M4 fences", STRUCTURED, "for match in _FENCE.finditer(text)", "for match in ()", FORMS, "put_right"),
     ("M4 prose around JSON", STRUCTURED, "    while start >= 0:", "    while False:", FORMS, "put_right"),
-    ("M4 trailing commas", STRUCTURED, '            if out and out[-1] == ",":', "            if False:", FORMS, "put_right"),
-    ("M4 commas in texts stay", STRUCTURED, "        if inside:\n            if escaped:\n                escaped = False\n            elif character == \"\\\\\":\n                escaped = True\n            elif character == '\"':\n                inside = False\n        elif character == '\"':\n            inside = True\n        elif character in \"}]\":\n            while out", "        if character in \"}]\":\n            while out", FORMS, "inside_a_text"),
+    ("M4 trailing commas", STRUCTURED, 'if end > kept and text[end - 1] == ",":', "if False:", FORMS, "put_right"),
+    ("M4 commas in texts stay", STRUCTURED, "        elif character == '\"':\n            inside = True\n", "", FORMS, "inside_a_text"),
     ("M4 an echoed schema with values", STRUCTURED, "if isinstance(inner, dict) and", "if False and", FORMS, "put_right or does_not_fit"),
     ("M4 a part is no whole", STRUCTURED, "if end is None and _BEGINS_OBJECT.match(text, start):", "if False:", FORMS, "part_is_never"),
     ("M4 asked once more", CLIENT, "for attempt in (1, 2):", "for attempt in (2,):", FORMS, "does_not_fit or twice_the_room"),
@@ -72,6 +72,12 @@ SWITCHES: tuple[tuple[str, str, str, str, str, str], ...] = (
     ("M8 addresses", "memory/llm/endpoints.py", 'urlunsplit((parts.scheme, netloc, parts.path.rstrip("/"), "", ""))', "self.base_url", REFUSALS, "password"),
     ("rerank: probabilities", RERANK, "if all(0.0 <= score <= 1.0 for score in raw):", "if False:", "test_rerank.py", "order_of_the_texts"),
     ("rerank: TEI", RERANK, 'if failure.status in (400, 422) and "documents" in body:', "if False:", "test_rerank.py", "order_of_the_texts"),
+    ("asking: cut off, however it drips", CLIENT, "async with asyncio.timeout(deadline - time.monotonic()):", "if True:", ROUTING, "slow_server or all_tries"),
+    ("asking: one try", CLIENT, "failure.wait is None or deadline is not None", "failure.wait is None", ROUTING, "no_second_time"),
+    ("asking: nothing is probed", CLIENT, 'self.memory.known(self.endpoint).structured or "json_schema"', "self._mode()", ROUTING, "one_small_request"),
+    ("asking: only what was offered", "memory/llm/prompts/route.py", '{"type": "integer", "enum": list(range(number))}', '{"type": "integer"}', ROUTING, "no_second_time"),
+    ("asking: memory is quoted", "memory/llm/prompts/route.py", '.replace("<", "‹").replace(">", "›")', "", "test_route_prompt.py", "attract or end_neither"),
+    ("asking: on one line", "memory/llm/prompts/route.py", "return one_line(text)", "return text", "test_route_prompt.py", "attract"),
     ("rerank: a text missed", RERANK, "    if not whole:\n", "    if False:\n", "test_rerank.py", "miss_a_text"),
 )  # fmt: skip
 ALONE = {"DJANGO_SETTINGS_MODULE": "arborweb.settings", "DATABASE_URL": "postgres:///none", "REDIS_URL": "redis://none", "PYTHONDONTWRITEBYTECODE": "1"}

@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 
 from memory.llm import build_model
-from memory.llm.embed import Embedder, ModelMissingError, embedder
+from memory.llm.embed import MANY, Embedder, ModelMissingError, embedder
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -65,3 +65,11 @@ def test_a_missing_model_says_what_to_do(tmp_path: Path) -> None:
 def test_what_a_forest_pins_is_known_without_opening_the_model(tmp_path: Path) -> None:
     one = Embedder(tmp_path)
     assert (one.identity, one.dimensions, len(one.weights_hash)) == ("all-MiniLM-L6-v2 int8", 384, 64)
+
+
+def test_many_texts_are_embedded_as_each_alone() -> None:
+    """Shared out among threads: the order stays, and no neighbour changes a vector."""
+    texts = [f"The budget of room {number} is €{number},500. " * (1 + number % 7) for number in range(2 * MANY + 1)]
+    alone = np.concatenate([embedder().embed([text]) for text in texts])
+    assert np.array_equal(embedder().embed(texts), alone)
+    assert len(np.unique(alone, axis=0)) == len(texts)

@@ -134,7 +134,7 @@ def test_another_mode_or_model_is_another_version(settings: Settings, client: En
     versions = {extraction.version(mode, model) for mode in extraction.MODES for model in ("one", "two")}
     assert len(versions) == 5 and EXTRACTORS in versions
     assert all(len(extraction.version("separate", "m" * 200)) <= 64 for _ in (0,))
-    model = EndpointModel(client, client)
+    model = EndpointModel(client, client, client)
     settings.EXTRACTION = "rules"
     assert (model.extractors, model.wants_known) == (EXTRACTORS, False)
     settings.EXTRACTION = "one-call"

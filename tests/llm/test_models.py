@@ -53,7 +53,7 @@ def test_both_read_turns_by_the_same_rules_when_asked_to(settings: Settings) -> 
     settings.EXTRACTION = "rules"
     turn = Interaction(1, 1, None, 1, 1, 0, NOW, "I live in Porto.", "Noted.")
     nobody = EndpointClient(Endpoint("http://127.0.0.1:9/v1", "m"), Kept())
-    offline, endpoint = OfflineModel(), EndpointModel(nobody, nobody)
+    offline, endpoint = OfflineModel(), EndpointModel(nobody, nobody, nobody)
     assert offline.extract(turn, [], zone="UTC", topic="") == endpoint.extract(turn, [], zone="UTC", topic="")
     assert offline.extractors == endpoint.extractors
 
@@ -62,7 +62,7 @@ def test_both_read_turns_by_the_same_rules_when_asked_to(settings: Settings) -> 
 
 
 def model(client: EndpointClient) -> EndpointModel:
-    return EndpointModel(client, client)
+    return EndpointModel(client, client, client)
 
 
 async def test_deltas_arrive_in_order_and_the_request_is_ours(hostile: Hostile, client: EndpointClient) -> None:

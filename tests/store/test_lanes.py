@@ -53,7 +53,8 @@ def test_lanes_of_the_database_are_those_of_the_forest_in_memory(said: str, ines
     for branch, lane in ours.lanes.items():
         other = theirs.lanes[position[branch]]
         assert position[lane.tip.id] == other.tip.id and [position[state] for state in lane.latest] == list(other.latest)
-        assert lane.near == pytest.approx(other.near, abs=0.002)  # half floats
+        assert {position[state]: cosine for state, cosine in lane.turns.items()} == pytest.approx(other.turns, abs=0.002)  # half floats
+        assert lane.near == pytest.approx(other.near, abs=0.002)
         assert lane.described == pytest.approx(other.described, abs=0.002)
         assert {(position[state], number): text for (state, number), text in lane.questions.items()} == other.questions
         assert list(lane.sentences) == pytest.approx(list(other.sentences), abs=0.002)

@@ -44,6 +44,7 @@ function crumb(turn: ChatTurn, state: AppState, actions: Actions): TemplateResul
           @focus=${() => actions.preview(part.state)} @blur=${() => actions.preview(null)}
           @click=${() => actions.select(part.state, { center: true })}>${index === 0 ? tree?.topic || part.label : part.label}</button>`)
       : html`<span class="crumb-part tree">New topic</span>`}</span>
+    ${turn.decision?.method === 'asked' ? html`<span class="tag" data-testid="asked">model asked</span>` : nothing}
     ${turn.decision?.unsure ? html`<span class="tag sun">unsure</span>` : nothing}
     ${turn.id !== null
       ? html`<button type="button" class="crumb-time" aria-label=${`Why this place? Turn of ${shortTime(turn.sent_at, zone)}`}

@@ -8,7 +8,7 @@ import { count } from '../shell/time';
 import type { AppState, Toast } from '../state';
 import type { Store } from '../store';
 import type { Change, Item, Job } from '../types';
-import { proposalsOf, targetsOf, tickedAtFirst, type Correcting, type Picking } from './correcting';
+import { gotOn, proposalsOf, targetsOf, tickedAtFirst, type Correcting, type Picking } from './correcting';
 
 export interface CorrectActions {
   /** Choose where a state goes. */
@@ -96,9 +96,20 @@ export function createCorrecting(store: Store<AppState>, live: Live, toast: Toas
     }
     if (get().replaying?.job?.id !== now.id) return;
     const done = now.status === 'done';
-    put({ replaying: { ...get().replaying!, job: now, ...(done ? { chosen: tickedAtFirst(proposalsOf(now)) } : {}) } });
+    put({ replaying: { ...get().replaying!, job: now, ...(gotOn(get().replaying!.job, now) ? { movedAt: Date.now() } : {}), ...(done ? { chosen: tickedAtFirst(proposalsOf(now)) } : {}) } });
     if (OPEN.has(now.status)) timer = setTimeout(() => void look(now), EVERY);
     else announce(done ? `${count(proposalsOf(now).length, 'turn')} would go elsewhere now.` : 'Looking again has ended.');
+  };
+
+  /** A new replay; while one is under way, that one: somebody closed the page on it. */
+  const replayOf = async (after: number): Promise<Job> => {
+    try {
+      return await api.replay(forest(), after);
+    } catch (error) {
+      const running = error instanceof ApiError && error.status === 409 ? await api.openReplay(forest()) : null;
+      if (!running) throw error;
+      return running;
+    }
   };
 
   const changed = (change: number | null | undefined, words: string, later: number | null = null) => {
@@ -172,9 +183,9 @@ export function createCorrecting(store: Store<AppState>, live: Live, toast: Toas
     endComparison: () => put({ compared: null, comparison: { status: 'none' } }),
     async lookAgain(after) {
       store.set({ dialog: 'replay', menu: null, toast: null });
-      put({ replaying: { after, job: null, chosen: new Set(), doing: false, trouble: null } });
+      put({ replaying: { after, job: null, movedAt: Date.now(), chosen: new Set(), doing: false, trouble: null } });
       try {
-        const job = await api.replay(forest(), after);
+        const job = await replayOf(after);
         const { replaying } = get();
         if (!replaying) return void api.cancelJob(job.id).catch(() => undefined);
         put({ replaying: { ...replaying, job } });

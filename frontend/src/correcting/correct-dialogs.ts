@@ -10,7 +10,7 @@ import { leafOf } from '../shell/leaf';
 import { count, percent } from '../shell/time';
 import type { AppState } from '../state';
 import type { MovePreview, Proposal, Trouble } from '../types';
-import { branchOf, lookedAt, proposalsOf, type Moving, type Replaying } from './correcting';
+import { branchOf, isStalled, lookedAt, proposalsOf, type Moving, type Replaying } from './correcting';
 import { consequences, nothingToMove } from './words';
 
 const MOST_USES = 4;
@@ -82,6 +82,7 @@ function replayBody(replaying: Replaying, state: AppState, actions: Actions): Te
     return html`<div class="ask" data-testid="replay-working"><p>Each later turn looks for its place again, as the forest stands now. Nothing moves by this.</p>
       <progress class="wide" aria-label="Looking at later turns" max=${total || 1} value=${total ? done : 0}></progress>
       <p class="second">${total ? `${done.toLocaleString('en')} of ${count(total, 'turn')}` : 'Getting ready'}</p>
+      ${isStalled(replaying, Date.now()) ? html`<div class="note sun" role="status" data-testid="replay-stalled">${icon('info', 18)}<p><b>Nothing is heard of it for a while.</b> Its worker may be gone. Another takes it up by itself, from the start; you can close this, or stop it.</p></div>` : nothing}
       <div class="dialog-actions"><button type="button" class="button" data-testid="replay-stop" @click=${() => actions.correct.stopLooking()}>Stop</button></div></div>`;
   }
   if (job.status !== 'done') return html`<div class="ask">${trouble(job.error ?? { code: 'stopped', message: 'It was stopped before the end.', action: 'Nothing has moved.' })}${close('Close')}</div>`;

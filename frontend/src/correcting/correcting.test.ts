@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { state } from '../forest/testing';
 import type { Job, MovePreview, Proposal, StateRow } from '../types';
-import { branchOf, lookedAt, proposalsOf, targetsOf, tickedAtFirst } from './correcting';
+import { branchOf, gotOn, isStalled, lookedAt, proposalsOf, targetsOf, tickedAtFirst } from './correcting';
 import { consequences, nothingToMove } from './words';
 
 const rows = new Map([state(1, null), state(2, 1), state(3, 1), state(4, 3), state(5, null)].map((row) => [row.id, row as StateRow]));
@@ -51,6 +51,14 @@ describe('later turns looked at again', () => {
 
   it('may all be where they belong', () =>
     expect([0, 1, 2, 7].map(nothingToMove).map((words) => words.split(' ')[0])).toEqual(['There', 'The', 'Both', 'All']));
+
+  it('have stalled when nothing is heard of the job for a while', () => {
+    const open = { ...job(null), status: 'running' as const };
+    const replaying = { after: 1, job: open, movedAt: 1_000, chosen: new Set<number>(), doing: false, trouble: null };
+    expect([isStalled(replaying, 15_000), isStalled(replaying, 22_000)]).toEqual([false, true]);
+    expect(isStalled({ ...replaying, job: job(null) }, 22_000), 'one that ended has not').toBe(false);
+    expect([gotOn(null, open), gotOn(open, { ...open }), gotOn(open, { ...open, done: 3 }), gotOn(open, { ...open, message: 'Localizing' })]).toEqual([true, false, true, true]);
+  });
 
   it('are none while it runs', () => {
     expect(proposalsOf(null)).toEqual([]);

@@ -19,6 +19,8 @@ export interface Moving {
 export interface Replaying {
   after: number;
   job: Job | null;
+  /** When the job last got on, in ms. */
+  movedAt: number;
   chosen: ReadonlySet<number>;
   doing: boolean;
   trouble: Trouble | null;
@@ -43,6 +45,15 @@ export interface Correcting {
   moves: Loaded<MoveRecord[]>;
   changes: Loaded<{ list: Change[]; next: string | number | null }>;
 }
+
+/** A job that nobody was heard of for so long has lost its worker; another takes it up. */
+const STALLED = 20_000;
+
+/** Nothing was heard of the job for a while: who did it may be gone. */
+export const isStalled = ({ job, movedAt }: Replaying, now: number): boolean => job !== null && (job.status === 'waiting' || job.status === 'running') && now - movedAt > STALLED;
+
+/** Whether a job got on between two looks at it. */
+export const gotOn = (before: Job | null, now: Job): boolean => before === null || before.status !== now.status || before.done !== now.done || before.message !== now.message;
 
 export const noCorrecting = (): Correcting => ({
   picking: null, moving: null, replaying: null, rewording: null, compared: null,

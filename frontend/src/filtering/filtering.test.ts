@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { state } from '../forest/testing';
 import type { StateRow } from '../types';
-import { dayOf, noFilter, passing, readFilter, strength, writeFilter, type Filter } from './filtering';
+import { noFilter, passing, readFilter, strength, writeFilter, type Filter } from './filtering';
 
 const rows = [
   state(1, null, { root: 1, time: '2026-03-01T23:30:00Z', facts: 2, entities: ['Bosch'] }),
@@ -25,7 +25,6 @@ describe('filters', () => {
   it('count days in the forest’s zone, both ends included', () => {
     expect(found({ from: '2026-03-02', to: '2026-03-02' })).toEqual([2]);
     expect(found({ from: '2026-03-02', to: '2026-03-02' }, 'Europe/Vienna')).toEqual([1, 2]);
-    expect(dayOf('2026-03-01T23:30:00Z', 'Mars/Olympus')).toBe('2026-03-01');
   });
 
   it('come back from the address as they went', () => {

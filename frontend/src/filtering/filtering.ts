@@ -1,5 +1,6 @@
 /** Which states are looked at: by topic, name, time and mark. Pure; written in the address. */
 
+import { dayOf } from '../forest/days';
 import type { StateRow } from '../types';
 
 export const MARKS = ['facts', 'replaced', 'unsure', 'moved', 'pending'] as const;
@@ -29,15 +30,6 @@ const HAS: Record<Mark, (row: StateRow) => boolean> = {
   moved: (row) => row.moved_from !== null,
   pending: (row) => row.pending,
 };
-
-/** The day of a moment in a zone, as YYYY-MM-DD. */
-export function dayOf(iso: string, zone: string): string {
-  try {
-    return new Intl.DateTimeFormat('en-CA', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(new Date(iso));
-  } catch {
-    return iso.slice(0, 10);
-  }
-}
 
 /** The states that pass; null when nothing is asked for. */
 export function passing(rows: Iterable<StateRow>, filter: Filter, zone: string): Set<number> | null {

@@ -58,7 +58,7 @@ export class AriaTree {
     if (marks.targets && !marks.targets.has(index)) item.setAttribute('aria-disabled', 'true');
     if (expanded !== null) item.setAttribute('aria-expanded', String(expanded));
     item.dir = 'auto';
-    item.textContent = spokenState(state, marks);
+    item.textContent = spokenState(state, marks, scene.zone);
     return item;
   }
 }

@@ -1,4 +1,5 @@
 import { AriaTree } from './aria';
+import { Brush, type BrushTold } from './brush';
 import { scrolledTrees, TreeChips } from './chips';
 import { paint, type StandingLabel } from './draw';
 import { LabelLayer } from './label-layer';
@@ -22,7 +23,8 @@ export interface Versions {
 export class Board {
   readonly canvas = document.createElement('canvas');
   readonly aria = new AriaTree('Forest of turns');
-  readonly strip = new Strip();
+  readonly brush: Brush;
+  readonly strip: Strip;
   private readonly ctx: CanvasRenderingContext2D;
   private readonly layer = new LabelLayer();
   private readonly chips: TreeChips;
@@ -33,17 +35,19 @@ export class Board {
 
   constructor(
     private readonly container: HTMLElement,
-    zoomTo: (root: number) => void,
+    on: { zoomTo(root: number): void; brushed: BrushTold; redraw(): void },
   ) {
     const ctx = this.canvas.getContext('2d');
     if (!ctx) throw new Error('This browser has no canvas to draw on.');
     this.ctx = ctx;
-    this.chips = new TreeChips(zoomTo);
+    this.chips = new TreeChips((root) => on.zoomTo(root));
+    this.brush = new Brush(on.brushed, on.redraw);
+    this.strip = new Strip(this.brush);
     container.classList.add('forest-view');
     this.sentence.className = 'forest-promise';
     this.sentence.textContent = 'Your first turn plants the first tree';
     this.canvas.setAttribute('aria-hidden', 'true');
-    container.append(this.canvas, this.layer.element, this.sentence, this.chips.element, this.aria.element);
+    container.append(this.canvas, this.layer.element, this.sentence, this.chips.element, this.aria.element, this.brush.element);
     this.palette = readPalette(container);
   }
 
@@ -105,6 +109,7 @@ export class Board {
     this.layer.element.hidden = empty;
     this.aria.show(frame.scene, marks);
     this.chips.show(empty ? [] : scrolledTrees(frame));
+    this.brush.show(!empty && frame.stripShown ? frame : null);
     if (empty) {
       const { x, y } = paintPromise(ctx, frame.stage, palette);
       this.sentence.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;

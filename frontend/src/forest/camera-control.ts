@@ -18,6 +18,8 @@ export interface CameraOwner {
   /** Whether a place belongs to the strip, which has its own drag. */
   onStrip(x: number): boolean;
   stripDrag(phase: 'start' | 'drag' | 'end', y: number): void;
+  /** What a hand would take hold of there. */
+  stripAt(y: number): string;
 }
 
 /** d3-zoom's transform for a camera: k is the unit height, y the place of row unit 0. */
@@ -45,6 +47,7 @@ export class CameraControl {
       .on('start drag end', (event: D3DragEvent<HTMLCanvasElement, unknown, unknown>) => owner.stripDrag(event.type as 'start' | 'drag' | 'end', event.y));
     select(canvas).call(this.zoom).on('dblclick.zoom', null).call(strip);
     canvas.addEventListener('wheel', this.pan, { passive: false });
+    canvas.addEventListener('pointermove', this.over);
     this.sync();
   }
 
@@ -57,6 +60,7 @@ export class CameraControl {
   destroy(): void {
     select(this.canvas).on('.zoom', null).on('.drag', null);
     this.canvas.removeEventListener('wheel', this.pan);
+    this.canvas.removeEventListener('pointermove', this.over);
   }
 
   private accepts(event: MouseEvent | TouchEvent): boolean {
@@ -77,6 +81,14 @@ export class CameraControl {
     if (!this.owner.zoomsAcross() && Math.abs(camera.unit - before.unit) > 1e-9) camera.left = before.left;
     return toTransform(this.owner.hold(camera));
   }
+
+  /** The cursor says what the strip would do; a hand that holds something keeps its own. */
+  private readonly over = (event: PointerEvent): void => {
+    if (event.buttons) return;
+    const { left, top } = this.canvas.getBoundingClientRect();
+    if (this.owner.onStrip(event.clientX - left)) this.canvas.dataset['strip'] = this.owner.stripAt(event.clientY - top);
+    else delete this.canvas.dataset['strip'];
+  };
 
   /** Shift and wheel scroll instead of zooming. */
   private readonly pan = (event: WheelEvent): void => {

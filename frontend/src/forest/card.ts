@@ -29,14 +29,14 @@ export class HoverCard {
   }
 
   /** Shows a state beside its place. */
-  show(state: Placed, x: number, y: number, stage: Stage): void {
+  show(state: Placed, x: number, y: number, stage: Stage, zone: string): void {
     const { row } = state;
     this.shown = row.id;
     const topic = document.createElement('b');
     topic.dir = 'auto';
     topic.textContent = state.topic || 'New topic';
     const time = document.createElement('time');
-    time.textContent = whenWords(row.time);
+    time.textContent = whenWords(row.time, zone);
     this.crumb.replaceChildren(leafIcon(state.colour, state.leaf), topic, time);
     this.title.textContent = row.label;
     this.body.textContent = row.entities.join(', ');

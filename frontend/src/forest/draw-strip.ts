@@ -56,6 +56,15 @@ export function stripWindow(frame: Frame): [number, number] | null {
   return [y(camera.top), Math.min(y(camera.top + rows), y(scene.height))];
 }
 
+/** Lays a veil over the rows whose days aren't looked at. */
+export function paintOutside(ctx: Ctx, frame: Frame, outside: readonly [number, number][], palette: Palette): void {
+  const y = stripScale(frame.scene, frame);
+  ctx.globalAlpha = 0.76;
+  ctx.fillStyle = palette.paper;
+  for (const [from, to] of outside) ctx.fillRect(frame.strip.x, y(from), frame.strip.width, y(to) - y(from));
+  ctx.globalAlpha = 1;
+}
+
 /** Paints the frame around what is in view and the "now" pill. */
 export function paintStripMarks(ctx: Ctx, frame: Frame, asOf: number | null, palette: Palette): void {
   const { strip } = frame;
@@ -95,7 +104,7 @@ export function paintStripMarks(ctx: Ctx, frame: Frame, asOf: number | null, pal
 /** The day of the last turn up to a position. */
 function dateAt(scene: Scene, position: number): string {
   const last = scene.states.filter((s) => !s.growing && s.row.position <= position).at(-1);
-  return last ? shortDate(Date.parse(last.row.time)) : 'before';
+  return last ? shortDate(Date.parse(last.row.time), scene.zone) : 'before';
 }
 
 /** Upper edge of the "now" pill: below the newest row, or at the "as of" turn. */

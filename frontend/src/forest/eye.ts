@@ -131,13 +131,13 @@ export class Eye {
     return this.camera.top * this.camera.unit >= beyond - 2 ? 'newest' : 'stay';
   }
 
-  /** Whether a state is in view, or will be once the eye has arrived. */
-  shows(index: number): boolean {
+  /** Whether one of these states is in view, or will be once the eye has arrived. */
+  shows(...indexes: number[]): boolean {
     const { scene, stage, drawing } = this.sight;
     const frame = frameOf(scene, this.goal ?? this.camera, stage, drawing);
-    const [x, y] = [frame.xs[index], frame.ys[index]];
+    const right = drawing === 'tree' ? stage.width : frame.strip.x;
     // Chips cover the upper edge.
-    return y >= 56 && y <= stage.height - 30 && x >= 0 && x <= (drawing === 'tree' ? stage.width : frame.strip.x);
+    return indexes.some((i) => frame.ys[i] >= 56 && frame.ys[i] <= stage.height - 30 && frame.xs[i] >= 0 && frame.xs[i] <= right);
   }
 
   /** Looks at a new drawing as a whole. */

@@ -9,6 +9,7 @@ export class Grove {
   private readonly opened = new Set<number>();
   growing: Growing | null = null;
   spacing: 'position' | 'time' = 'position';
+  zone = 'UTC';
 
   /** Replaces everything. */
   set(rows: readonly StateRow[], trees: readonly TreeRow[]): void {
@@ -46,6 +47,7 @@ export class Grove {
         keep,
         growing: this.growing,
         spacing: this.spacing,
+        zone: this.zone,
         drawing,
       });
     const scene = layout();

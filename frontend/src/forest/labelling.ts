@@ -59,7 +59,7 @@ function textOf(frame: Frame, state: Placed, marks: Marks, y: number): LabelText
   const station = state.parent < 0 && !state.growing;
   const chosen = marks.selected === index || state.growing || marks.aim === index;
   const lit = marks.onPath.has(index) || marks.glows.has(index);
-  const second = frame.mode === 'near' && !state.growing ? [whenWords(row.time), ...row.entities.slice(0, 4)].filter(Boolean).join(' · ') : '';
+  const second = frame.mode === 'near' && !state.growing ? [whenWords(row.time, frame.scene.zone), ...row.entities.slice(0, 4)].filter(Boolean).join(' · ') : '';
   return {
     key: row.id,
     topic: station ? state.topic : '',
@@ -81,28 +81,29 @@ export function daysOf(frame: Frame): { standing: StandingDay[]; texts: FreeText
   const standing: StandingDay[] = [];
   const texts: FreeText[] = [];
   if (frame.mode === 'tree') return { standing, texts };
+  const { zone } = scene;
   const byMonth = scene.days.length * DAY_SPACING * 1.5 > scene.height * unit;
-  const lines = byMonth ? monthsOf(scene.days) : scene.days;
+  const lines = byMonth ? monthsOf(scene.days, zone) : scene.days;
   const x = frame.mode === 'stems' ? 22 : 16;
   let last = -Infinity;
-  let before = lines.length ? monthOf(lines[0].time) : 0;
+  let before = lines.length ? monthOf(lines[0].time, zone) : 0;
   for (const line of lines) {
     const y = frame.yOf(line.y);
     const nameY = byMonth ? y + 14 : frame.yOf(line.nameY);
     if (nameY - last < (byMonth ? 16 : DAY_SPACING)) continue;
     last = nameY;
-    const another = monthOf(line.time) !== before;
-    before = monthOf(line.time);
+    const another = monthOf(line.time, zone) !== before;
+    before = monthOf(line.time, zone);
     if (!inView(frame, y)) continue;
-    const name = byMonth ? monthName(line.time) : another ? firstDayName(line.time) : dayName(line.time);
+    const name = byMonth ? monthName(line.time, zone) : another ? firstDayName(line.time, zone) : dayName(line.time, zone);
     standing.push({ y, nameY, name: name.text });
     if (!stage.phone) texts.push({ key: `${line.time}`, text: name.text, bold: name.bold, x, y: nameY });
   }
   return { standing, texts };
 }
 
-function monthsOf(days: readonly DayLine[]): DayLine[] {
-  return days.filter((day, i) => i === 0 || monthOf(day.time) !== monthOf(days[i - 1].time));
+function monthsOf(days: readonly DayLine[], zone: string): DayLine[] {
+  return days.filter((day, i) => i === 0 || monthOf(day.time, zone) !== monthOf(days[i - 1].time, zone));
 }
 
 /** Characters of a name in the tree drawing. */

@@ -1,3 +1,4 @@
+import { dayOf } from './days';
 import { ascending } from './numbers';
 import { colourOf, leafOf } from './leaves';
 import { assignBands, assignLanes, type BandPlace } from './lanes';
@@ -67,6 +68,8 @@ export interface Scene {
   tree: { width: number; height: number };
   /** Indexes of roots, in order of planting. */
   roots: number[];
+  /** Days are those of this zone. */
+  zone: string;
 }
 
 /** What decides the layout beside the rows. */
@@ -77,6 +80,8 @@ export interface LayoutOptions {
   /** Even rows, or a gap for silence as well. */
   spacing?: 'position' | 'time';
   fold?: boolean;
+  /** The zone whose days are drawn. */
+  zone?: string;
   /** Only the tree drawing needs the tidy trees. */
   drawing?: Drawing;
 }
@@ -90,7 +95,7 @@ export function silenceGap(hours: number): number {
 
 /** Lays out a forest: lanes, rows, folds, days, stems and tidy trees. Pure; rows may come in any order. */
 export function layoutForest(given: readonly StateRow[], trees: readonly TreeRow[], options: LayoutOptions = {}): Scene {
-  const { opened = NOTHING, keep = NOTHING, growing = null, spacing = 'position', fold = true, drawing = 'lanes' } = options;
+  const { opened = NOTHING, keep = NOTHING, growing = null, spacing = 'position', zone = 'UTC', fold = true, drawing = 'lanes' } = options;
   const rows = [...given].sort((a, b) => ascending(a.position, b.position));
   if (growing) rows.push(growingRow(growing, rows));
   const byId = new Map(rows.map((row, index) => [row.id, index]));
@@ -133,7 +138,7 @@ export function layoutForest(given: readonly StateRow[], trees: readonly TreeRow
       growing: row.id === GROWING,
     };
   });
-  const { drawn, days, height } = placeRows(states, spacing);
+  const { drawn, days, height } = placeRows(states, spacing, zone);
   return {
     states,
     byId,
@@ -145,6 +150,7 @@ export function layoutForest(given: readonly StateRow[], trees: readonly TreeRow
     bands: 1 + Math.max(0, ...sliceMax(stems.map((s) => s.band))),
     tree: { width: tidy?.width ?? 0, height: tidy?.height ?? 0 },
     roots: states.filter((s) => s.parent < 0).map((s) => s.index),
+    zone,
   };
 }
 
@@ -203,7 +209,7 @@ function growingRow({ parent, label }: Growing, rows: readonly StateRow[]): Stat
 }
 
 /** Gives every state the middle of its row, top to bottom in order of position. */
-function placeRows(states: Placed[], spacing: 'position' | 'time'): { drawn: Row[]; days: DayLine[]; height: number } {
+function placeRows(states: Placed[], spacing: 'position' | 'time', zone: string): { drawn: Row[]; days: DayLine[]; height: number } {
   const drawn: Row[] = [];
   const days: DayLine[] = [];
   const capsules = new Map<Fold, number>();
@@ -219,7 +225,7 @@ function placeRows(states: Placed[], spacing: 'position' | 'time'): { drawn: Row
     if (spacing === 'time' && before === before) top += silenceGap((time - before) / 3_600_000);
     const size = state.fold ? ROW.fold : state.growing ? ROW.growing : state.parent < 0 ? ROW.station : ROW.turn;
     state.y = top + size / 2;
-    const name = time === time ? new Date(time).toDateString() : day;
+    const name = dayOf(time, zone) || day;
     if (name !== day) {
       days.push({ y: top, nameY: state.y, time });
       day = name;

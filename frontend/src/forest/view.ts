@@ -12,6 +12,7 @@ import { GROWING, layoutForest, type Scene } from './layout';
 import { marksOf, noMarks, type Marks, type Wanted } from './marks';
 import { DURATION, Motion } from './motion';
 import { clamp } from './numbers';
+import type { DayRange } from './days';
 import { HitTest, listenToPointer } from './pointer';
 import { Slide } from './slide';
 import { watchSurroundings } from './surroundings';
@@ -28,6 +29,8 @@ export interface ForestCallbacks {
   zoomChanged?(camera: Camera): void;
   /** The "now" handle was dragged to a position; null is now. */
   asOf?(position: number | null): void;
+  /** Days were chosen on the strip; not `done` while a hand still moves, null when it gave up. */
+  range?(range: DayRange | null, done: boolean): void;
   /** What can be done with a state is asked for, at a place of the page. */
   menu?(id: number, x: number, y: number): void;
   /** A hand takes a state from its place; where it may go, or null when it stays. */
@@ -74,7 +77,11 @@ export class ForestView {
     private readonly container: HTMLElement,
     private readonly callbacks: ForestCallbacks,
   ) {
-    this.board = new Board(container, (root) => this.zoomToTree(root));
+    this.board = new Board(container, {
+      zoomTo: (root) => this.zoomToTree(root),
+      brushed: (range, done) => this.callbacks.range?.(range, done),
+      redraw: () => this.motion.invalidate(),
+    });
     container.append(this.card.element);
     this.eye = new Eye(this.sight, this.motion, (before, slide) => this.cameraMoved(before, slide));
     this.control = new CameraControl(this.board.canvas, {
@@ -86,6 +93,7 @@ export class ForestView {
       holdsState: () => this.held >= 0,
       onStrip: (x) => this.sight.frame !== null && this.sight.frame.stripShown && this.sight.scene.states.length > 0 && x >= this.sight.frame.strip.x - 4,
       stripDrag: (phase, y) => this.dragStrip(phase, y),
+      stripAt: (y) => (this.sight.frame ? this.board.strip.at(y, this.sight.frame, this.wanted.asOf, this.callbacks.asOf !== undefined) : ''),
     });
     this.cleanups.push(
       listenToPointer(this.board.canvas, {
@@ -221,6 +229,24 @@ export class ForestView {
     this.rebuild(true);
   }
 
+  /** The same while a hand still chooses: nothing is laid out anew under it. */
+  previewHits(ids: Iterable<number> | null): void {
+    this.wanted.found = ids ? new Set(ids) : null;
+    this.remark();
+  }
+
+  /** Shows which days are looked at, on the strip. */
+  setRange(range: DayRange): void {
+    this.board.brush.set(range);
+  }
+
+  /** Days and times are those of this zone. */
+  setZone(zone: string): void {
+    if (zone === this.grove.zone) return;
+    this.grove.zone = zone;
+    this.rebuild(false);
+  }
+
   /** Dims what came after a position; null is now. */
   setAsOf(position: number | null): void {
     this.wanted.asOf = position;
@@ -266,10 +292,10 @@ export class ForestView {
     if (index !== undefined) this.eye.centre(index);
   }
 
-  /** Brings a state into view when it isn't. */
-  show(id: number): void {
-    const index = this.sight.scene.byId.get(id);
-    if (index !== undefined && this.sight.frame && !this.eye.shows(index)) this.eye.centre(index);
+  /** Brings a state into view when it isn't; of several the last, when none is. */
+  show(...ids: number[]): void {
+    const known = ids.flatMap((id) => this.sight.scene.byId.get(id) ?? []);
+    if (known.length && this.sight.frame && !this.eye.shows(...known)) this.eye.centre(known[known.length - 1]);
   }
 
   /** Brings a whole tree into view. */
@@ -346,6 +372,7 @@ export class ForestView {
   destroy(): void {
     for (const cleanup of this.cleanups) cleanup();
     this.control.destroy();
+    this.board.brush.destroy();
     this.motion.destroy();
     this.container.replaceChildren();
     this.container.classList.remove('forest-view');
@@ -510,7 +537,7 @@ export class ForestView {
     const { frame } = this.sight;
     if (!state || !frame || state.growing || (state.fold && this.sight.drawing === 'lanes')) return;
     const [x, y] = [frame.xs[index], frame.ys[index]];
-    this.card.show(state, x, y, this.sight.stage);
+    this.card.show(state, x, y, this.sight.stage, this.sight.scene.zone);
     void Promise.resolve(this.callbacks.hover?.(state.row.id))
       .then((more) => this.card.add(state.row.id, more ?? null, x, y, this.sight.stage))
       .catch(() => undefined);

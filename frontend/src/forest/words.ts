@@ -1,40 +1,66 @@
+import { dayOf } from './days';
 import type { Placed } from './layout';
 import type { Tag } from './label-layer';
 import type { Marks } from './marks';
 
-const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short' });
-const month = new Intl.DateTimeFormat('en-GB', { month: 'short' });
-const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sept', 'Oct', 'Nov', 'Dec'];
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+
+/** The date of a moment in the forest's zone, as the date of that day at midnight UTC. */
+const dateOf = (time: number, zone: string): Date => new Date(`${dayOf(time, zone)}T00:00:00Z`);
+
+const clocks = new Map<string, Intl.DateTimeFormat>();
+
+/** "20:11". */
+function clock(time: number, zone: string): string {
+  let format = clocks.get(zone);
+  if (!format) {
+    const options = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+    try {
+      format = new Intl.DateTimeFormat('en-GB', { timeZone: zone, ...options });
+    } catch {
+      format = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', ...options });
+    }
+    clocks.set(zone, format);
+  }
+  return format.format(time);
+}
 
 /** "Mon" and "2". */
-export function dayName(time: number): { text: string; bold: string } {
-  const date = new Date(time);
-  return { text: weekday.format(date), bold: String(date.getDate()) };
+export function dayName(time: number, zone: string): { text: string; bold: string } {
+  const date = dateOf(time, zone);
+  return { text: WEEKDAYS[date.getUTCDay()], bold: String(date.getUTCDate()) };
 }
 
 /** "1 Apr". */
-export const shortDate = (time: number): string => `${new Date(time).getDate()} ${month.format(time)}`;
+export function shortDate(time: number, zone: string): string {
+  const date = dateOf(time, zone);
+  return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}`;
+}
 
 /** "1 Apr": the first day shown of another month. */
-export function firstDayName(time: number): { text: string; bold: string } {
-  return { text: '', bold: shortDate(time) };
+export function firstDayName(time: number, zone: string): { text: string; bold: string } {
+  return { text: '', bold: shortDate(time, zone) };
 }
 
 /** "Mar", with the year in January. */
-export function monthName(time: number): { text: string; bold: string } {
-  const date = new Date(time);
-  return { text: month.format(date), bold: date.getMonth() === 0 ? String(date.getFullYear()) : '' };
+export function monthName(time: number, zone: string): { text: string; bold: string } {
+  const date = dateOf(time, zone);
+  return { text: MONTHS[date.getUTCMonth()], bold: date.getUTCMonth() === 0 ? String(date.getUTCFullYear()) : '' };
 }
 
 /** A month as a number, to tell where one begins. */
-export const monthOf = (time: number): number => new Date(time).getFullYear() * 12 + new Date(time).getMonth();
+export function monthOf(time: number, zone: string): number {
+  const date = dateOf(time, zone);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}
 
 /** "Tue 10, 20:11". */
-export function whenWords(time: string): string {
+export function whenWords(time: string, zone: string): string {
   const at = Date.parse(time);
   if (Number.isNaN(at)) return '';
-  const { text, bold } = dayName(at);
-  return `${text} ${bold} ${month.format(at)}, ${clock.format(at)}`;
+  const { text } = dayName(at, zone);
+  return `${text} ${shortDate(at, zone)}, ${clock(at, zone)}`;
 }
 
 /** "91 %", or "< 1 %". */
@@ -72,10 +98,10 @@ export function rankOf(state: Placed, marks: Marks): number | null {
 }
 
 /** A state in one line, for a screen reader. */
-export function spokenState(state: Placed, marks: Marks): string {
+export function spokenState(state: Placed, marks: Marks, zone: string): string {
   const { row } = state;
   const parts = [state.parent < 0 && state.topic ? `${state.topic}: ${row.label}` : row.label];
-  const when = whenWords(row.time);
+  const when = whenWords(row.time, zone);
   if (when) parts.push(when);
   if (row.facts) parts.push(countWords(row.facts, 'fact'));
   const tag = tagOf(state, marks);

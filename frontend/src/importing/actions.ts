@@ -24,6 +24,8 @@ export interface ImportActions {
   over(over: boolean): void;
   start(): void;
   stop(): void;
+  /** End the import that runs; what came in stays. */
+  cancel(): void;
   /** Choose a file once more. */
   again(): void;
   /** The same file, into a new forest. */
@@ -37,6 +39,8 @@ export interface ImportActions {
 
 const EVERY = 700;
 const EVERY_WHEN_LOST = 3_000;
+/** How often a cancelled import is asked what it took in until it stopped. */
+const LAST_LOOKS = 20;
 /** The drawing grows in steps of this length at least. */
 const GROWTH = 2_000;
 
@@ -64,7 +68,7 @@ export function createImporting(store: Store<AppState>, live: Live, toast: (word
   const follow = (job: Job) => {
     grown = { at: Date.now(), fresh: job.import?.new ?? 0 };
     quarter = 0;
-    put({ job, sending: null, lost: false, trouble: null });
+    put({ job, sending: null, lost: false, stopping: false, trouble: null });
     if (job.forest !== null) remember(job.forest, job);
     clearTimeout(timer);
     if (isOpen(job)) timer = setTimeout(() => void look(), EVERY);
@@ -77,7 +81,7 @@ export function createImporting(store: Store<AppState>, live: Live, toast: (word
     try {
       const now = await api.job(job.id);
       put({ job: now, lost: false });
-      if (!isOpen(now)) return ended(now);
+      if (!isOpen(now)) return now.status === 'cancelled' ? void cancelled(now) : ended(now);
       tell(now);
       const taken = now.import?.new ?? 0;
       if (taken > grown.fresh && Date.now() - grown.at > GROWTH) {
@@ -94,6 +98,19 @@ export function createImporting(store: Store<AppState>, live: Live, toast: (word
   const ended = (job: Job) => {
     announce(headline(job));
     void live.conversation?.catchUp();
+  };
+
+  /** Who reads the file ends its batch first, and says then what was taken in. */
+  const cancelled = async (job: Job) => {
+    ended(job);
+    for (let looks = 0; looks < LAST_LOOKS; looks++) {
+      await new Promise((resolve) => setTimeout(resolve, EVERY));
+      if (get().job?.id !== job.id) return;
+      const now = await api.job(job.id).catch(() => job);
+      if (get().job?.id !== job.id) return;
+      put({ job: now });
+      if (now.message !== job.message) return ended(now);
+    }
   };
 
   /** Said aloud at every quarter, not at every turn. */
@@ -188,6 +205,20 @@ export function createImporting(store: Store<AppState>, live: Live, toast: (word
     stop() {
       put({ sending: null });
       upload?.stop();
+    },
+    async cancel() {
+      const { job, stopping } = get();
+      if (!job || !isOpen(job) || stopping) return;
+      put({ stopping: true });
+      try {
+        await api.cancelJob(job.id);
+      } catch (error) {
+        // Over meanwhile: the next look says how.
+        if (!(error instanceof ApiError) || error.status !== 409) toast(troubleOf(error).message);
+      }
+      put({ stopping: false });
+      clearTimeout(timer);
+      await look();
     },
     again() {
       seen();

@@ -9,7 +9,7 @@ import { frame, shut } from '../shell/frame';
 import { isFirstVisit, type AppState } from '../state';
 import type { Job, Trouble } from '../types';
 import { isUnderWay, stepOf, type Importing } from './importing';
-import { details, headline, jobTrouble, lineWords, percentOf, remarks, sizeWords, workingWords, type Remark } from './words';
+import { details, headline, jobTrouble, keptWords, lineWords, percentOf, remarks, sizeWords, workingWords, type Remark } from './words';
 
 const TAKEN = '.json,.jsonl,.ndjson,.zip,.txt,application/json,application/zip';
 const LINES_KEPT = 200;
@@ -109,12 +109,13 @@ function sending({ sending: now, picked }: Importing, actions: Actions): Templat
   </div>`;
 }
 
-function working(job: Job, lost: boolean, actions: Actions): TemplateResult {
+function working({ job, lost, stopping }: Importing & { job: Job }, actions: Actions): TemplateResult {
   return html`<div class="import import-step" tabindex="-1" ${ref(takeFocus)} data-testid="import-working">
     <p class="import-big" data-testid="import-progress">${workingWords(job, lost)}</p>
     ${bar('Taking in the turns', job.done, job.total)}
-    <p class="second">It goes on by itself: close this window or the page as you like.</p>
-    <div class="dialog-actions"><button type="button" class="button primary" data-testid="import-watch" @click=${() => actions.importing.show()}>Watch it grow</button></div>
+    <p class="second">It goes on by itself: close this window or the page as you like. What came in stays when you cancel.</p>
+    <div class="dialog-actions"><button type="button" class="button" data-testid="import-cancel" ?disabled=${stopping} @click=${() => actions.importing.cancel()}>${stopping ? 'Cancelling…' : 'Cancel the import'}</button>
+      <button type="button" class="button primary" data-testid="import-watch" @click=${() => actions.importing.show()}>Watch it grow</button></div>
   </div>`;
 }
 
@@ -149,6 +150,18 @@ function done(state: AppState, job: Job, actions: Actions): TemplateResult {
   </div>`;
 }
 
+function cancelled(state: AppState, job: Job, actions: Actions): TemplateResult {
+  const some = (job.import?.new ?? 0) > 0;
+  return html`<div class="import import-step" tabindex="-1" ${ref(takeFocus)} data-testid="import-cancelled">
+    <p class="import-big"><span class="done-mark calm">${icon('stop', 18)}</span>${headline(job)}</p>
+    <p class="import-from">${keptWords(job)}</p>
+    ${some && state.pending ? html`<p class="second">Facts follow while memory is written: ${state.pending.toLocaleString('en')} to go.</p>` : nothing}
+    ${report(job, actions)}
+    <div class="dialog-actions"><button type="button" class="button ${some ? '' : 'primary'}" data-testid="import-again" @click=${() => actions.importing.again()}>Choose a file</button>
+      ${some ? html`<button type="button" class="button primary" data-testid="import-show" @click=${() => actions.importing.show()}>See the forest</button>` : nothing}</div>
+  </div>`;
+}
+
 function failed({ picked }: Importing, job: Job, actions: Actions): TemplateResult {
   const why = jobTrouble(job);
   const elsewhere = why.code === 'conflict' && picked !== null;
@@ -165,14 +178,17 @@ export function importDialog(state: AppState, actions: Actions): TemplateResult 
   const { importing } = state;
   switch (stepOf(importing)) {
     case 'sending': return frame('Import chats', sending(importing, actions), actions);
-    case 'working': return frame('Taking in the turns', working(importing.job!, importing.lost, actions), actions);
+    case 'working': return frame('Taking in the turns', working({ ...importing, job: importing.job! }, actions), actions);
     case 'done': return frame('Import', done(state, importing.job!, actions), actions);
+    case 'cancelled': return frame('Import', cancelled(state, importing.job!, actions), actions);
     case 'failed': return frame('Import', failed(importing, importing.job!, actions), actions);
     default: return frame('Import chats', choosing(state, actions), actions);
   }
 }
 
 /* --- While the dialog is closed --- */
+
+const ENDED_ICON: Record<string, string> = { failed: 'warn', cancelled: 'stop' };
 
 /** A quiet line that says how far it is, and afterwards what came of it. */
 export function importLine(state: AppState, actions: Actions): TemplateResult | typeof nothing {
@@ -182,7 +198,7 @@ export function importLine(state: AppState, actions: Actions): TemplateResult | 
   const { done: at, total } = importing.job ?? { done: importing.sending?.sent ?? 0, total: importing.sending?.total ?? 0 };
   const busy = isUnderWay(importing);
   return html`<div class="import-line" role="group" aria-label="Import" data-testid="import-line">
-    ${busy ? html`<span class="breath"></span>` : icon(importing.job?.status === 'failed' ? 'warn' : 'check', 16)}
+    ${busy ? html`<span class="breath"></span>` : icon(ENDED_ICON[importing.job?.status ?? ''] ?? 'check', 16)}
     <span class="import-words">${words}</span>
     ${busy ? bar('Import', at, total) : nothing}
     <button type="button" class="button small" data-testid="import-details" @click=${() => actions.importing.open()}>Details</button>

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Forest, Job } from '../types';
 import { freeName, isUnderWay, noImport, ownName, stepOf } from './importing';
 import { peek } from './peek';
-import { details, headline, jobTrouble, lineWords, percentOf, refusal, remarks, sizeWords, workingWords } from './words';
+import { details, headline, jobTrouble, keptWords, lineWords, percentOf, refusal, remarks, sizeWords, workingWords } from './words';
 
 const job = (part: Partial<Job> = {}, report: Partial<NonNullable<Job['import']>> = {}): Job => ({
   id: 3, kind: 'import', status: 'running', done: 0, total: 0, message: '', forest: 1, error: null, result: null,
@@ -19,6 +19,7 @@ describe('the steps of an import', () => {
     expect(at({ job: job() })).toBe('working');
     expect(at({ job: job({ status: 'done' }) })).toBe('done');
     expect(at({ job: job({ status: 'failed' }) })).toBe('failed');
+    expect(at({ job: job({ status: 'cancelled' }) })).toBe('cancelled');
   });
 
   it('are under way until the job ended', () => {
@@ -79,6 +80,15 @@ describe('a job in words', () => {
     expect(headline(job({ status: 'failed', error }, { new: 32 }))).toBe('The import stopped after 32 turns.');
     expect(jobTrouble(job({ status: 'failed', error }))).toBe(error);
     expect(jobTrouble(job({ status: 'failed' })).action).toContain('again');
+  });
+
+  it('says of a cancelled one what is kept', () => {
+    const cancelled = (report: Parameters<typeof job>[1]) => job({ status: 'cancelled', message: 'Cancelled: 32 turns taken in' }, report);
+    expect(headline(cancelled({ new: 32 }))).toBe('Cancelled after 32 turns.');
+    expect(keptWords(cancelled({ new: 32, known: 1 }))).toBe('1 turn was here already. The 32 turns that came in stay, with what memory makes of them. Import the same file again to go on from there.');
+    expect(keptWords(cancelled({ new: 1 }))).toContain('The turn that came in stays, with what memory makes of it.');
+    expect([headline(cancelled({})), keptWords(cancelled({}))]).toEqual(['Cancelled. Nothing was taken in.', 'The forest is as it was before.']);
+    expect(lineWords({ ...noImport(), job: cancelled({ new: 32 }) })).toBe('Cancelled after 32 turns.');
   });
 
   it('parts what was left out from what was changed, most first', () => {

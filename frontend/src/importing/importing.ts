@@ -20,12 +20,14 @@ export interface Importing {
   job: Job | null;
   /** The server doesn't answer; it is asked again. */
   lost: boolean;
+  /** It was asked to stop, which it does after the batch under way. */
+  stopping: boolean;
 }
 
-export type Step = 'choose' | 'sending' | 'working' | 'done' | 'failed';
+export type Step = 'choose' | 'sending' | 'working' | 'done' | 'cancelled' | 'failed';
 
 export const noImport = (): Importing => ({
-  picked: null, how: 'branches', target: 'here', name: '', over: false, sending: null, trouble: null, job: null, lost: false,
+  picked: null, how: 'branches', target: 'here', name: '', over: false, sending: null, trouble: null, job: null, lost: false, stopping: false,
 });
 
 export const isOpen = (job: Job): boolean => job.status === 'waiting' || job.status === 'running';
@@ -34,7 +36,7 @@ export function stepOf({ sending, job }: Importing): Step {
   if (sending) return 'sending';
   if (!job) return 'choose';
   if (isOpen(job)) return 'working';
-  return job.status === 'done' ? 'done' : 'failed';
+  return job.status === 'done' || job.status === 'cancelled' ? job.status : 'failed';
 }
 
 /** Something goes on that the page should tell of. */

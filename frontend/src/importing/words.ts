@@ -66,6 +66,7 @@ export const percentOf = (done: number, total: number): number => (total ? Math.
 /** What came of it, in a sentence. */
 export function headline(job: Job): string {
   const { new: fresh, known } = job.import ?? { new: 0, known: 0 };
+  if (job.status === 'cancelled') return fresh ? `Cancelled after ${count(fresh, 'turn')}.` : 'Cancelled. Nothing was taken in.';
   if (job.status === 'failed') return fresh ? `The import stopped after ${count(fresh, 'turn')}.` : 'Nothing was imported.';
   if (fresh) return `${count(fresh, 'turn')} came in.`;
   return known ? 'Nothing new in this file.' : 'There was nothing to take in.';
@@ -77,6 +78,14 @@ export function details(job: Job): string {
   const from = formatWords(formats);
   const here = known ? (fresh ? `${count(known, 'turn was', 'turns were')} here already.` : known === 1 ? 'Its one turn is here already.' : `All ${known.toLocaleString('en')} turns are here already.`) : '';
   return [from && `From ${from}.`, here].filter(Boolean).join(' ');
+}
+
+/** Of a cancelled import: what is kept, and how it goes on. */
+export function keptWords(job: Job): string {
+  const { new: fresh, known } = job.import ?? { new: 0, known: 0 };
+  const here = known ? `${count(known, 'turn was', 'turns were')} here already. ` : '';
+  if (!fresh) return `${here}The forest is as it was before.`;
+  return `${here}${fresh === 1 ? 'The turn that came in stays' : `The ${count(fresh, 'turn')} that came in stay`}, with what memory makes of ${fresh === 1 ? 'it' : 'them'}. Import the same file again to go on from there.`;
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -104,7 +113,7 @@ export const jobTrouble = (job: Job): Trouble =>
 export function lineWords({ sending, job, lost }: Importing): string {
   if (sending) return `Sending the file, ${percentOf(sending.sent, sending.total)} %`;
   if (!job) return '';
-  if (job.status === 'done' || job.status === 'failed') return headline(job);
+  if (job.status !== 'waiting' && job.status !== 'running') return headline(job);
   return lost || !job.total ? workingWords(job, lost) : `Importing ${workingWords(job)}`;
 }
 

@@ -5,10 +5,10 @@ import { duration } from '../shell/time';
 import type { Trace } from '../types';
 
 const STEPS: [key: string, label: string][] = [
-  ['localize_ms', 'Place found'], ['assemble_ms', 'Context put together'], ['first_delta_ms', 'First word'], ['answer_ms', 'Answer written'],
+  ['localize_ms', 'Place found'], ['ask_ms', 'Model asked for the place'], ['assemble_ms', 'Context put together'], ['first_delta_ms', 'First word'], ['answer_ms', 'Answer written'],
   ['commit_ms', 'Kept'], ['vector_ms', 'Meaning computed'], ['refine_ms', 'Read into memory'],
 ];
-const STAGES: Record<string, string> = { answer: 'Answer', extract: 'Reading for memory', embed: 'Meaning', rerank: 'Ranking' };
+const STAGES: Record<string, string> = { answer: 'Answer', extract: 'Reading for memory', embed: 'Meaning', rerank: 'Ranking', route: 'Place' };
 
 /** A price to two digits that matter, never as 1e-5. */
 const money = (value: number): string => (value === 0 ? '0' : value.toLocaleString('en', { maximumSignificantDigits: 2 }));

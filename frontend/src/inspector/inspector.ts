@@ -2,6 +2,7 @@
 
 import { html, nothing, type TemplateResult } from 'lit-html';
 import type { Actions } from '../actions';
+import { markdownOf } from '../api';
 import { icon } from '../icons';
 import { menu } from '../shell/menu';
 import { laterTurn } from '../correcting/correcting';
@@ -76,6 +77,7 @@ function footOfState({ id }: StateDetail, state: AppState, actions: Actions): Te
         ...(row.parent === null ? [] : [{ label: 'Make it a topic of its own…', leading: icon('plus', 15), run: () => actions.correct.plan(id, null) }]),
         ...(other === null ? [] : [{ label: 'Why did a later turn not go here?', leading: icon('scales', 15), run: () => actions.correct.compare(other, id) }]),
         { label: 'Look again at later turns…', leading: icon('retry', 15), run: () => actions.correct.lookAgain(row.position) },
+        { label: 'Save the path to it as Markdown', leading: icon('down', 15), href: markdownOf(state.forest?.id ?? 0, id), download: `${row.label}.md` },
       ] }, { items: [{ label: 'Delete…', leading: icon('trash', 15), clay: true, run: () => actions.forget.open({ kind: 'state', id, text: row.label }) }] }],
     })}</footer>`;
 }

@@ -27,7 +27,7 @@ export function liveTrace(turn: ChatTurn, state: AppState): Trace | null {
   const { method, parent, root, probability, unsure } = turn.decision;
   return {
     turn: turn.id as number, position: null, text: turn.text, time: turn.sent_at, answered_by: null,
-    decision: { method, chosen: parent, root, probability, margin: 0, unsure, threshold: 0, why: placeWords(state, turn.decision), corrected_by: null, corrected_from: null, corrected_at: null, parts: [], candidates, contrast: [] },
+    decision: { method, chosen: parent, root, probability, margin: 0, unsure, threshold: 0, why: placeWords(state, turn.decision), corrected_by: null, corrected_from: null, corrected_at: null, parts: [], candidates, next: null, contrast: [] },
     context: null, timings: {}, tokens: { input: 0, output: 0, cost: null, stages: {}, notes: [] },
   };
 }
@@ -120,7 +120,7 @@ function meaning(decision: TraceDecision): TemplateResult {
   return html`<details class="more-about" data-testid="meaning"><summary>What these numbers mean</summary>
     <dl class="meaning">
       <div><dt>Score</dt><dd>What speaks for a place, added up; hatched parts speak against it.</dd></div>
-      <div><dt>Chance</dt><dd>All scores together, turned into how often such a choice has been right. Of this place ${percent(decision.probability)}.</dd></div>
+      <div><dt>Chance</dt><dd>All scores together, turned into how often such a choice has been right${decision.method === 'asked' ? ', then weighed with what the language model chose' : ''}. Of this place ${percent(decision.probability)}.</dd></div>
       <div><dt>Sure</dt><dd>From ${Math.round(SURE * 100)} % on, the tick on the track. Below, with a close second, the turn is marked unsure and the model sees the second path as well.</dd></div>
       <div><dt>Lead</dt><dd>${lead > 0 ? `${count(lead, 'point')} of chance over the second.` : 'None over the second.'}</dd></div>
       <div><dt>Threshold</dt><dd>A new topic scores ${figure(decision.threshold)}; a branch that scores less doesn’t get the turn.</dd></div>
@@ -131,6 +131,7 @@ const METHODS: Record<string, string> = {
   given: 'The place was given, nothing was decided.',
   new_root: 'A new topic.',
   corrected: 'Placed by you.',
+  asked: 'Ranking was unsure, so the language model was asked.',
 };
 
 const byWhom = (model: string | null): string => (model === null ? '' : model === 'offline' ? 'offline ' : `by ${model} `);
@@ -140,6 +141,7 @@ function facts(trace: Trace): string[] {
   const places = decision?.candidates.length ?? 0;
   const list: (string | false)[] = [
     typeof timings.localize_ms === 'number' && `Placed in ${duration(timings.localize_ms)}`,
+    typeof timings.ask_ms === 'number' && `Model asked for the place, ${duration(timings.ask_ms)}`,
     typeof timings.first_delta_ms === 'number' && `First word after ${duration(timings.first_delta_ms)}`,
     typeof timings.answer_ms === 'number' && `Answered ${byWhom(trace.answered_by)}in ${duration(timings.answer_ms)}`,
     decision !== null && places > 1 && decision.margin > 0 && `Lead over the second ${count(Math.round(decision.margin * 100), 'point')}`,

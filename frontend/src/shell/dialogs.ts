@@ -25,6 +25,7 @@ const KEYS: [string, string][] = [
   ['Menu', 'In the forest: what can be done with a turn (also Shift F10)'],
   ['u', 'Undo what was just done'],
   ['t', 'Travel in time: the forest as it was'],
+  ['Tab', 'From the forest to the days on its strip: arrows move an end, Esc shows all days'],
   ['1 2 3 4', 'Why here, State, Evidence, Health'],
   ['Esc', 'Close, or let go of the selection. In the message field: stop the answer'],
   ['?', 'This help'],

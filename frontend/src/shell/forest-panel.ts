@@ -6,9 +6,10 @@ import { api } from '../api';
 import type { ForestDrawing } from '../conversation';
 import type { ChatTurn } from '../chat/turns';
 import { targetsOf } from '../correcting/correcting';
-import { passing, strength } from '../filtering/filtering';
+import { passing, strength, type Filter } from '../filtering/filtering';
 import { filterButton } from '../filtering/popover';
 import type { HoverMore } from '../forest/card';
+import { rangeWords, type DayRange } from '../forest/days';
 import type { Camera } from '../forest/types';
 import { ForestView } from '../forest/view';
 import { icon } from '../icons';
@@ -31,6 +32,7 @@ export class ForestPanel implements ForestDrawing {
       openFold: () => requestAnimationFrame(() => store.set({ folds: this.view.foldedCount() })),
       hover: (id) => (id === null ? null : this.cardOf(id)),
       asOf: (position) => actions.asOf(position),
+      range: (range, done) => this.brushed(range, done, actions),
       menu: (state, x, y) => actions.stateMenu({ state, x, y }),
       lift: (state) => {
         const { states, correcting } = store.get();
@@ -44,12 +46,21 @@ export class ForestPanel implements ForestDrawing {
         else if (document.elementFromPoint(at.x, at.y)?.closest('[data-drop="root"]') && store.get().states.get(state)?.parent !== null) actions.correct.plan(state, null);
       },
     });
+    this.view.setZone(store.get().forest?.time_zone ?? 'UTC');
+    this.view.setRange(store.get().filter);
     Object.defineProperty(container, 'forestView', { value: this.view, enumerable: false, configurable: true });
     store.watch((state) => state.selected, (id) => this.view.setSelection(id));
     store.watch((state) => state.active, (id) => this.view.setActive(id));
     store.watch((state) => state.drawing, (drawing) => this.view.setDrawing(drawing));
     store.watch((state) => state.hits, () => this.find());
-    store.watch((state) => state.filter, () => this.find());
+    store.watch((state) => state.filter, (filter) => {
+      this.view.setRange(filter);
+      this.find();
+    });
+    store.watch((state) => state.forest?.time_zone ?? 'UTC', (zone) => {
+      this.view.setZone(zone);
+      this.find();
+    });
     store.watch((state) => state.states, () => strength(store.get().filter) && this.find());
     store.watch((state) => state.asOf, (position) => this.travel(position));
     store.watch((state) => state.correcting.picking, (picking) => this.view.setPicking(picking && { state: picking.state, targets: targetsOf(store.get().states, picking) }));
@@ -69,13 +80,28 @@ export class ForestPanel implements ForestDrawing {
     this.store.set({ folds: this.view.foldedCount() });
   }
 
-  /** What is searched and what is filtered, together. */
-  private find(): void {
-    const { hits, filter, states, forest } = this.store.get();
+  /** What is searched and what is filtered, together; null when nothing is. */
+  private found(filter: Filter): Iterable<number> | null {
+    const { hits, states, forest } = this.store.get();
     const passed = passing(states.values(), filter, forest?.time_zone ?? 'UTC');
     const found = hits && new Set(hits.map((hit) => hit.state));
-    this.view.setHits(found && passed ? [...found].filter((id) => passed.has(id)) : found ?? passed);
+    return found && passed ? [...found].filter((id) => passed.has(id)) : found ?? passed;
+  }
+
+  private find(): void {
+    this.view.setHits(this.found(this.store.get().filter));
     this.store.set({ folds: this.view.foldedCount() });
+  }
+
+  /** Days are being chosen on the strip: they are dimmed under the hand, and laid out when it lets go. */
+  private brushed(range: DayRange | null, done: boolean, actions: Actions): void {
+    const { filter, states, forest } = this.store.get();
+    if (!done) return this.view.previewHits(this.found({ ...filter, ...range }));
+    if (!range || (range.from === filter.from && range.to === filter.to)) return this.find();
+    actions.filter(range);
+    const shown = passing(states.values(), { ...filter, ...range }, forest?.time_zone ?? 'UTC');
+    if (shown) this.view.show(...shown);
+    this.store.set({ announcement: `${rangeWords(range, String(new Date().getFullYear()))}: ${count(shown?.size ?? states.size, 'turn')} shown.` });
   }
 
   reset(): void {

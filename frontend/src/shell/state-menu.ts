@@ -3,6 +3,7 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { ref } from 'lit-html/directives/ref.js';
 import type { Actions } from '../actions';
+import { markdownOf } from '../api';
 import { laterTurn } from '../correcting/correcting';
 import { icon } from '../icons';
 import type { AppState } from '../state';
@@ -33,10 +34,18 @@ function groups(row: StateRow, state: AppState, actions: Actions): Entry[][] {
       { label: 'Look again at later turns…', icon: 'retry', run: () => actions.correct.lookAgain(row.position) },
     ],
     [
+      { label: 'Save the path to it as Markdown', icon: 'down', run: () => save(markdownOf(state.forest?.id ?? 0, row.id), `${row.label}.md`) },
       { label: 'Copy a link to it', icon: 'link', run: () => actions.copy(`${location.origin}/forests/${state.forest?.id ?? ''}/#state=${row.id}&tab=state`, 'The link') },
       { label: 'Delete…', icon: 'trash', tone: 'clay', run: () => actions.forget.open({ kind: 'state', id: row.id, text: row.label }) },
     ],
   ];
+}
+
+function save(address: string, name: string): void {
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
 }
 
 export function stateMenu(state: AppState, actions: Actions): TemplateResult | typeof nothing {

@@ -2,6 +2,7 @@
 
 import { html, type TemplateResult } from 'lit-html';
 import type { Actions } from '../actions';
+import { markdownOf } from '../api';
 import { icon, logo } from '../icons';
 import { isFirstVisit, type AppState } from '../state';
 import { menu } from './menu';
@@ -23,7 +24,8 @@ export function switcher(state: AppState, actions: Actions): TemplateResult {
           { label: 'New forest…', leading: icon('plus', 15), run: () => actions.dialog('new-forest') },
           ...(state.forest ? [{ label: 'Rename this forest…', run: () => actions.dialog('rename') }] : []),
           { label: 'Import chats…', leading: icon('up', 15), run: () => actions.importing.open() },
-          ...(state.forest && !isFirstVisit(state) ? [{ label: 'Export as JSON', leading: icon('down', 15), href: `/api/forests/${state.forest.id}/export/`, download: `${state.forest.name}.json` }] : []),
+          ...(state.forest && !isFirstVisit(state) ? [{ label: 'Export as JSON', leading: icon('down', 15), href: `/api/forests/${state.forest.id}/export/`, download: `${state.forest.name}.json` },
+            { label: 'Export as Markdown', leading: icon('down', 15), href: markdownOf(state.forest.id), download: `${state.forest.name}.md` }] : []),
           ...(isFirstVisit(state) ? [] : [
             { label: 'Save the drawing as SVG', leading: icon('down', 15), run: () => actions.savePicture('svg') },
             { label: 'Save the drawing as PNG', leading: icon('down', 15), run: () => actions.savePicture('png') },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,7 +11,7 @@ from functools import lru_cache
 
 from memory.engine import terms, when
 from memory.engine.extract import language, slots, tags, telling
-from memory.engine.extract.slots import Setting, Slotted
+from memory.engine.extract.slots import Setting, Slotted, Sought
 from memory.engine.forest import Interaction, Proposal
 
 MAX_FACTS = 12
@@ -86,12 +87,28 @@ def setting_of(path: Sequence[Interaction], topic: str) -> Setting:
 
 def read(text: str, setting: Setting) -> list[Fact]:
     """The facts in a user's words, those with a slot first come first; questions, wishes and small talk give none (W5, W6)."""
-    return list(_read(text, setting.topic, tuple(setting.filled), setting.asked))
+    readings = _readings(text, setting.topic, setting.asked)
+    for sought, facts in tuple(readings):
+        if all(setting.latest(one) == found for one, found in sought.items()):
+            return list(facts)
+    asked_of_it: dict[Sought, Slotted | None] = {}
+
+    def before(one: Sought) -> Slotted | None:
+        return asked_of_it.setdefault(one, setting.latest(one))
+
+    facts = _read(text, Setting(setting.topic, (), setting.asked, before))
+    readings.append((asked_of_it, facts))
+    return list(facts)
 
 
-@lru_cache(maxsize=1024)  # along a path each turn is read for every one after it, mostly against the same
-def _read(text: str, topic: str, filled: tuple[Slotted, ...], asked: str) -> tuple[Fact, ...]:
-    setting = Setting(topic, filled, asked)
+@lru_cache(maxsize=1024)
+def _readings(text: str, topic: str, asked: str) -> deque[tuple[dict[Sought, Slotted | None], list[Fact]]]:
+    """How a text was read before, each time with the earlier slots that it leaned on. Along a path each turn is read for every one after it, against other
+    slots each time, most of which say nothing to it."""
+    return deque(maxlen=4)
+
+
+def _read(text: str, setting: Setting) -> list[Fact]:
     facts: list[Fact] = []
     plain = 0
     for clause in language.clauses(text):
@@ -107,7 +124,7 @@ def _read(text: str, topic: str, filled: tuple[Slotted, ...], asked: str) -> tup
         facts.append(fact)
         if len(facts) == MAX_FACTS:
             break
-    return tuple(facts)
+    return facts
 
 
 def _read_clause(clause: str, setting: Setting) -> Fact | None:

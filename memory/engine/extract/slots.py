@@ -8,7 +8,7 @@ assistant had just asked for. Where neither helps nothing is said: a wrong slot 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from memory.engine import revise
@@ -36,17 +36,32 @@ class Slotted:
 
 
 @dataclass(frozen=True, slots=True)
+class Sought:
+    """A slot that a clause leans on: of one of these types (None: of any), of this attribute if one is given, of none to be skipped."""
+
+    kinds: frozenset[ValueType] | None
+    attribute: str = ""
+    skip: frozenset[str] = frozenset()
+
+    def is_met_by(self, one: Slotted) -> bool:
+        return (self.kinds is None or one.type in self.kinds) and one.attribute not in self.skip and (not self.attribute or one.attribute == self.attribute)
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
-    """What a clause is read against: the tree's topic, the slots filled along the path (oldest first), what the assistant just asked for."""
+    """What a clause is read against: the tree's topic, the slots filled along the path (oldest first), what the assistant just asked for.
+
+    `before` answers for the slots filled earlier than those of `filled`."""
 
     topic: str = ""
     filled: Sequence[Slotted] = ()
     asked: str = ""
+    before: Callable[[Sought], Slotted | None] | None = None
 
-    def latest(self, kinds: set[ValueType], attribute: str = "", skip: Collection[str] = ()) -> Slotted | None:
-        """The value filled last of these types, of this attribute if one is given, of none to be skipped."""
-        fitting = (one for one in reversed(self.filled) if one.type in kinds and one.attribute not in skip)
-        return next((one for one in fitting if not attribute or one.attribute == attribute), None)
+    def latest(self, sought: Sought) -> Slotted | None:
+        """The slot filled last that is what is sought."""
+        found = next((one for one in reversed(self.filled) if sought.is_met_by(one)), None)
+        return self.before(sought) if found is None and self.before is not None else found
 
 
 # --- The user's own attributes ---------------------------------------------------------------------------------------------
@@ -218,14 +233,14 @@ _RELATIONS = frozenset(
     grandmother grandma grandfather grandpa friend boss colleague manager neighbour neighbor
     roommate flatmate landlord teacher doctor dog cat""".split()
 )
-_SAME_KIND: dict[ValueType, set[ValueType]] = {
-    "date": {"date"},
-    "time": {"time", "date"},
-    "money": {"money"},
-    "measure": {"measure"},
-    "phone": {"phone"},
-    "email": {"email"},
-    "link": {"link"},
+_SAME_KIND: dict[ValueType, frozenset[ValueType]] = {
+    "date": frozenset({"date"}),
+    "time": frozenset({"time", "date"}),
+    "money": frozenset({"money"}),
+    "measure": frozenset({"measure"}),
+    "phone": frozenset({"phone"}),
+    "email": frozenset({"email"}),
+    "link": frozenset({"link"}),
 }
 
 
@@ -280,7 +295,7 @@ def _leaving(bare: str, setting: Setting) -> Slotted | None:
     attribute = f"{stage} {'time' if value.type == 'time' else 'date'}"
     who = (match["who"] or "").strip()
     explicit = re.sub(r"^(?:my|our|the)\s+", "", who) if who and who.lower() not in {"we", "i", "they", "he", "she"} else ""
-    known = setting.latest({value.type}, attribute)
+    known = setting.latest(Sought(frozenset({value.type}), attribute))
     if explicit and known is not None and revise.normalize(known.subject) != revise.normalize(explicit) and explicit.lower() not in known.text.lower():
         known = None
     return _make(known.subject if known else explicit, attribute, value, setting)
@@ -333,7 +348,7 @@ def _elliptic(bare: str, setting: Setting, correcting: bool) -> Slotted | None:
     value = values.typed(match["v"] if match else bare)
     if value is None or (match is None and not (correcting and not value.rest.strip(" .!"))):
         return None
-    known = setting.latest(_SAME_KIND.get(value.type, set()), skip=_NOT_OURS)
+    known = setting.latest(Sought(_SAME_KIND.get(value.type, frozenset()), skip=_NOT_OURS))
     if known is not None:
         rest = value.rest if match is not None and match.re is _ELLIPSIS else ""
         return Slotted(known.subject, known.attribute, value.text, known.type, _sentence(known.subject, known.attribute, value.text, rest, setting), known.tag)
@@ -365,7 +380,7 @@ def attributed(phrase: str, value: Value | None, setting: Setting, *, changing: 
         return None
     name = _with_facet(name, last, value.type, value.text)
     if not subject:
-        known = next((one for one in reversed(setting.filled) if one.attribute == name), None)
+        known = setting.latest(Sought(None, name))
         subject = known.subject if known else ""
     return _make(subject, name, value, setting, said=" ".join(words) if value.type == "measure" else "")
 

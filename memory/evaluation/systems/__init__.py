@@ -17,6 +17,8 @@ SYSTEMS: Final[Mapping[str, Factory]] = {
     **{kind.name: kind for kind in (routers.Previous, routers.Tfidf, routers.MiniLm)},
     **{name: peers.make(name) for name in peers.PEERS},
 }
+# Those of a run that names none.
+USUAL: Final = tuple(name for name in SYSTEMS if name not in ours.NAMED)
 # What has to be known of a row to judge it.
 NOTES: Final[Mapping[str, str]] = {**ours.NOTES, **plain.NOTES, **routers.NOTES, **peers.NOTES}
 

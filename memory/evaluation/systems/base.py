@@ -6,16 +6,36 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from memory.evaluation.cases import Asked, Given
+from memory.evaluation.cases import Asked as Question
+from memory.evaluation.cases import Given
 
 LEADERS = 50  # ids of a ranking that are looked at: five sessions are among them
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A language model was asked about a place. parent, probability: where ranking alone would have put the input, and how sure.
+
+    places: what was considered, with the probability by ranking; offered: their indexes, as the model was offered them; chosen: the index it chose, None for
+    an `error`. ms, tokens: of the call.
+    """
+
+    parent: str | None
+    probability: float
+    places: tuple[tuple[str | None, float], ...]
+    offered: tuple[int, ...]
+    chosen: int | None
+    error: str
+    ms: float
+    input_tokens: int
+    output_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
     """Where a system puts an input: the id of the interaction it resumes (None: a new root), how sure it is, what it took in ms.
 
-    candidates: the other places it considered, best first.
+    candidates: the other places it considered, best first. asked: of a system that asks a model, where it did.
     """
 
     parent: str | None
@@ -23,6 +43,7 @@ class Placed:
     ms: float
     candidates: tuple[str | None, ...] = ()
     second: str | None = None
+    asked: Asked | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +95,6 @@ class System(Protocol):
         """Everything observed can be recalled from now on."""
         ...
 
-    def recall(self, asked: Asked, budgets: Sequence[int]) -> Recalled: ...
+    def recall(self, asked: Question, budgets: Sequence[int]) -> Recalled: ...
 
     def close(self) -> None: ...

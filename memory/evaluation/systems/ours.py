@@ -31,10 +31,13 @@ from memory.engine.query import Query
 from memory.evaluation.answers import contains, normalize
 from memory.evaluation.cases import Asked, Given
 from memory.evaluation.systems.base import LEADERS, Placed, Recalled
+from memory.evaluation.systems.base import Asked as Told
+from memory.evaluation.systems.peers import NotMeasuredError
 from memory.evaluation.systems.reading import Reading, Setting, shown
 from memory.evaluation.systems.routers import fitted
 from memory.llm.calibration import calibration
 from memory.llm.embed import embedding_with
+from memory.llm.interface import get_model
 from memory.models import EVIDENCE_MODELS, EvidenceRow, Forest, InteractionState
 from memory.store.evidence import KINDS
 
@@ -46,6 +49,7 @@ class Variant:
     """What is different from ArborWeb as shipped.
 
     decide, asking: who ranks, and which recall channels are asked. pathless: nothing is localized. kinds, facts_only: what of the evidence is read.
+    asks: where ranking is unsure of an interaction, the endpoint is asked as in chat (never about a question, which `recall` only reads).
     """
 
     decide: steps.Decide | None = None
@@ -53,6 +57,7 @@ class Variant:
     pathless: bool = False
     kinds: Collection[EvidenceKind] = KINDS
     facts_only: bool = False
+    asks: bool = False
 
 
 class Ours:
@@ -68,6 +73,8 @@ class Ours:
     # --- A case -------------------------------------------------------------------------------------------------------
 
     def open(self, case: str, zone: str) -> None:
+        if self.variant.asks:
+            _check_asking()
         self._owner, _ = get_user_model().objects.get_or_create(username=OWNER, defaults={"is_active": False})
         name = f"{self.setting.run} {self.name} {case}"[:120]
         if left := Forest.objects.filter(owner=self._owner, name=name).first():  # by a run that was killed
@@ -104,6 +111,8 @@ class Ours:
             return None
         with self._embedding():
             place = self._localized(_within(given.user or given.assistant), given)
+            if self.variant.asks:
+                place = steps.with_model(place)
         placed = self._placed(place)
         self._place = given, place, placed
         return placed
@@ -194,7 +203,8 @@ class Ours:
             return None if state is None else self.names.get(state)
 
         others = tuple(name(candidate.state) for candidate in decision.candidates if candidate.state != decision.parent)
-        return Placed(name(decision.parent), decision.probability, place.milliseconds, others, name(decision.second))
+        told = _asked(place.asked, name) if place.asked else None
+        return Placed(name(decision.parent), decision.probability, place.milliseconds + (told.ms if told else 0.0), others, name(decision.second), told)
 
 
 class View(Ours):
@@ -214,6 +224,30 @@ class View(Ours):
 
     def _state(self, id: str) -> int:
         return self.other._state(id)
+
+
+def _asked(asking: steps.Asking, name: Callable[[int | None], str | None]) -> Told:
+    states = [candidate.state for candidate in asking.before.candidates]
+    offered = tuple(states.index(state) for state in asking.offered)
+    return Told(
+        parent=name(asking.before.parent),
+        probability=asking.before.probability,
+        places=tuple((name(candidate.state), candidate.probability) for candidate in asking.before.candidates),
+        offered=offered,
+        chosen=None if asking.chosen is None else offered[asking.chosen],
+        error=asking.error,
+        ms=asking.milliseconds,
+        input_tokens=asking.spent.input,
+        output_tokens=asking.spent.output,
+    )
+
+
+def _check_asking() -> None:
+    """Raise NotMeasuredError where asking couldn't be measured, or not alone."""
+    if not get_model().chooses:
+        raise NotMeasuredError("no endpoint: set OPENAI_BASE_URL")
+    if settings.EXTRACTION != "rules":
+        raise NotMeasuredError("only asking is to be measured: set EXTRACTION=rules, or the model reads every turn as well")
 
 
 def _within(said: str) -> str:
@@ -260,6 +294,7 @@ FACTS: Final[tuple[EvidenceKind, ...]] = ("fact",)
 RECORDS: Final[tuple[EvidenceKind, ...]] = ("artifact", "event", "mutable_state")
 VARIANTS: Final[Mapping[str, Variant]] = {
     "ours": Variant(),
+    "ours-asked": Variant(asks=True),
     "additive": Variant(decide=additive),
     "without-localization": Variant(pathless=True),
     "without-keyword-entity": Variant(decide=without_words, asking=("semantic", "topic")),
@@ -268,6 +303,7 @@ VARIANTS: Final[Mapping[str, Variant]] = {
     "without-structured-evidence": Variant(facts_only=True),
 }
 NOTES: Final[Mapping[str, str]] = {
+    "ours-asked": "ours, and where ranking is unsure of an interaction’s place (LOCALIZER_ASK_BELOW) the endpoint is asked, as in chat",
     "additive": "the paper's sum; BM25 and cosine of the branch-aware text in place of the cross-encoder, τ fitted on OASST half 0 of 2",
     "without-localization": "every interaction is a root and a question resumes nothing: no path is shown",
     "without-keyword-entity": "recall by meaning and topic alone, and no weight on words and names of a branch; the other weights aren't fitted again",
@@ -275,6 +311,8 @@ NOTES: Final[Mapping[str, str]] = {
     "without-structured-extraction": "of what was extracted only atomic facts are read, as if records had never been",
     "without-structured-evidence": "records are there, but only plain facts are shown: no pairs, no computed answers, no blocks of records",
 }
+# Only measured when it is named: it takes seconds of a model for every fifth turn.
+NAMED: Final = ("ours-asked",)
 # What is kept is the same for these: they read the forest of “ours”.
 READ_ONLY: Final = ("without-facts", "without-structured-extraction", "without-structured-evidence")
 

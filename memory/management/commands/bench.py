@@ -14,7 +14,7 @@ from memory.evaluation.benchmarks import BENCHMARKS
 from memory.evaluation.benchmarks.files import WrongFileError
 from memory.evaluation.rows import OtherRunError
 from memory.evaluation.run import BUDGETS, Plan
-from memory.evaluation.systems import SYSTEMS
+from memory.evaluation.systems import SYSTEMS, USUAL
 from memory.llm import endpoints
 
 
@@ -38,7 +38,7 @@ class Command(BaseCommand):
         parser.add_argument("--shared", type=Path, metavar="DIR", help="with `all`: where the data of all benchmarks are")
         parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="for rows and vectors")
         parser.add_argument("--vectors", type=Path, metavar="FILE", help="of vectors that several runs share; in --out when left out")
-        parser.add_argument("--system", nargs="+", choices=SYSTEMS, metavar="NAME", help=f"of {', '.join(SYSTEMS)}; all when left out")
+        parser.add_argument("--system", nargs="+", choices=SYSTEMS, metavar="NAME", help=f"of {', '.join(SYSTEMS)}; {', '.join(USUAL)} when left out")
         parser.add_argument("--budgets", type=numbers, default=BUDGETS, metavar="N,N", help="of evidence, in tokens")
         parser.add_argument("--prefix", choices=("online", "given"), default="online", help="where interactions are kept: as placed, or under gold parents")
         parser.add_argument("--name", default="", help="of the section and its rows, when one benchmark is measured on several sets")
@@ -78,7 +78,7 @@ class Command(BaseCommand):
                 report.record(section)
 
     def _plans(self, options: dict[str, Any]) -> list[Plan]:
-        systems = tuple(options["system"] or SYSTEMS)
+        systems = tuple(options["system"] or USUAL)
         answer = (options["answer_budgets"] or (settings.EVIDENCE_BUDGET,)) if options["answer"] else ()
         common = {name: options[name] for name in ("out", "vectors", "seed", "processes", "keep", "again")}
         if options["benchmark"] == "all":

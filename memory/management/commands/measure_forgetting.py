@@ -13,7 +13,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 from django.db import connection
-from django.db.models import F
+from django.db.models import Count, F
 
 from memory.actions.create_forest import create_forest
 from memory.actions.forget import delete_forest, delete_state
@@ -80,6 +80,10 @@ class Command(BaseCommand):
             ids = list(states.filter(**where).values_list("pk", flat=True))
             return states.get(pk=rng.choice(ids))
 
+        def largest() -> InteractionState:
+            [tree] = states.values("root_id").annotate(size=Count("pk")).order_by("-size", "root_id").values_list("root_id", flat=True)[:1]
+            return states.get(pk=tree)
+
         def state(**more: Any) -> Delete:
             return lambda row, **how: delete_state(row, "children_to_parent", owner, **more, **how)
 
@@ -88,12 +92,15 @@ class Command(BaseCommand):
         rows += self._rows(forest, "a subtree", [turn] * few, lambda row, **how: delete_state(row, "with_children", owner, **how))
         rows += self._rows(forest, "a fact", [lambda: rng.choice(AtomicFact.objects.in_forest(forest).order_by("pk")[:4_000])] * few, delete_item_by(owner))
         rows += self._rows(forest, "the first turn of a tree", [lambda: turn(parent__isnull=True)] * few, state())
+        rows += self._rows(forest, "the first turn of the largest tree", [largest] * 2, state())
         return rows
 
     def _refine(self, forest: Forest, row: Any) -> None:
         """What stands around it is made by the extractors first, not by the seeding: otherwise everything would differ when it is read anew."""
         state = row if isinstance(row, InteractionState) else row.state
-        near = InteractionState.objects.in_forest(forest).filter(root_id=state.root_id, depth__gte=state.depth - 6, depth__lte=state.depth + 40)
+        near = InteractionState.objects.in_forest(forest).filter(root_id=state.root_id)
+        if state.parent_id is not None:  # else the whole tree is told anew
+            near = near.filter(depth__gte=state.depth - 6, depth__lte=state.depth + 40)
         near.filter(refined_at__lte=F("time")).update(refined_at=None, refined_by="")
         drain(forest.pk, tell=False)
 

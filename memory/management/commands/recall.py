@@ -44,7 +44,8 @@ class Command(BaseCommand):
             return
         place = answer["localization"]
         where = f"continues {place['parent']}" if place["parent"] is not None else "begins a new topic"
-        self.stdout.write(f"{where} ({place['method']}, {place['probability']:.0%}), {answer['tokens']} tokens")
+        asks = "; in chat the language model would be asked" if place["asks"] else ""
+        self.stdout.write(f"{where} ({place['method']}, {place['probability']:.0%}{asks}), {answer['tokens']} tokens")
         for block in answer["blocks"]:
             self.stdout.write(f"\n## {block['name']} ({block['tokens']} tokens)")
             for item in block["items"]:

@@ -9,7 +9,7 @@ INDEX = """
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("memory", "0011_pieces"),
+        ("memory", "0012_pieces"),
     ]
 
     operations = [migrations.RunSQL(INDEX, "DROP INDEX decision_signs")]

@@ -15,7 +15,7 @@ ORDERED = """
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("memory", "0010_jobs"),
+        ("memory", "0011_method_asked"),
     ]
 
     operations = [

@@ -1,0 +1,72 @@
+"""Back-jumps: an input that goes back to an earlier state of the branch it resumes."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from memory.engine import inner, localize, pieces
+from memory.engine.calibration import Calibration
+from memory.engine.forest import Interaction, Lane, Recall
+from memory.engine.query import Query, read
+
+NOON = datetime(2026, 11, 12, 12, tzinfo=UTC)
+LIST = Interaction(1, 1, None, 1, 1, 0, NOON, "Which suppliers are there?", "1. Tulipan\n2. Gelber Hof\n3. Ivory Gate", topic="Garden")
+CHOICE = Interaction(2, 2, 1, 1, 1, 1, NOON, "Tulipan, then.", "Tulipan it is.", topic="Garden")
+NEXT = Interaction(3, 3, 2, 1, 1, 2, NOON, "They come on Friday.", "Friday.", topic="Garden")
+LANE = Lane(
+    NEXT,
+    [1, 2, 3],
+    turns={1: 0.3, 2: 0.3, 3: 0.3},
+    pieces={(1, pieces.ITEMS): 0.2, (1, pieces.ITEMS + 1): 0.6, (2, pieces.SAID): 0.2, (3, pieces.SAID): 0.1},
+)
+WEIGHTS = {"earlier": -3.0, "lists_reconsidering": 6.0, "items_pointed": 2.0}
+
+
+def asked(text: str) -> Query:
+    return read(text, NOON, "UTC")
+
+
+def test_a_changed_mind_goes_back_to_the_list() -> None:
+    found = inner.earlier(asked("On second thoughts, rather the one with the crane"), LANE, WEIGHTS, 0.5)
+    assert found is not None
+    state, share = found
+    assert state == LIST.id
+    assert 0.5 < share < 1
+
+
+def test_what_goes_on_stays_at_the_tip() -> None:
+    assert inner.earlier(asked("At what time on Friday?"), LANE, WEIGHTS, 0.5) is None
+    assert inner.earlier(asked("On second thoughts, rather the one with the crane"), LANE, WEIGHTS, inner.NEVER) is None
+    assert inner.earlier(asked("On second thoughts, rather the other"), replace(LANE, latest=[3]), WEIGHTS, 0.1) is None
+
+
+def test_the_features_are_differences_to_the_tip() -> None:
+    states, rows = inner.rows(asked("Which one?"), LANE)
+    assert states == [2, 1]
+    assert rows.shape == (2, len(inner.FEATURES))
+    assert rows[:, inner.FEATURES.index("turn_nearer")] == pytest.approx([0.0, 0.0])
+    assert rows[1, inner.FEATURES.index("piece_nearer")] == pytest.approx(0.5)
+    assert np.isfinite(rows).all()
+
+
+def test_the_decision_names_the_earlier_turn_and_keeps_the_tip_beside_it() -> None:
+    recall = Recall([], {1: LANE}, NEXT, [], {}, 3, 10.0)
+    calibration = replace(Calibration.linear({"active": 9.0}, {"continuation": 0.9, "temporal": 0.9}), inner=WEIGHTS, inner_threshold=0.5)
+    query = asked("On second thoughts, rather the one with the crane")
+    decision = localize.localize(query, recall, calibration)
+    assert decision.parent == NEXT.id
+    jump = localize.back_jump(query, recall, decision, calibration)
+    assert jump is not None
+    back = inner.back_to(decision, LIST, jump[1])
+    assert (back.parent, back.candidates[0].state, back.candidates[1].state) == (LIST.id, LIST.id, NEXT.id)
+    assert sum(candidate.probability for candidate in back.candidates) == pytest.approx(1.0)
+    assert "“Which suppliers are there?”" in back.why
+
+
+def test_a_cue_that_decided_is_no_back_jump() -> None:
+    recall = Recall([], {1: LANE}, NEXT, [], {}, 3, 10.0)
+    calibration = replace(Calibration.linear({"active": 9.0}, {"continuation": 0.9, "temporal": 0.9}), inner={"earlier": 9.0}, inner_threshold=0.1)
+    query = asked("Go on")
+    assert localize.back_jump(query, recall, localize.localize(query, recall, calibration), calibration) is None
