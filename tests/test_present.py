@@ -178,6 +178,11 @@ def test_a_trace_contrasts_the_place_that_was_chosen_with_the_next(kitchen):
         {"key": "reply", "label": "Left open", "by": 2.0, "words": "it answers “Which grey?”"},
         {"key": "meaning", "label": "Meaning", "by": -0.6, "words": "what was said last there is nearest to it"},
     ]
+    assert present.trace_json(kitchen.grout.turn)["decision"]["next"] == {"state": kitchen.hood.pk, "label": "x"}
+    # Where an earlier turn of the branch was chosen, its end stands beside it with the same score.
+    decision.candidates = [chosen, {**chosen, "state": kitchen.grout.pk, "signs": {}}, second]
+    assert [one["key"] for one in contrast()] == ["reply", "meaning"]
+    decision.candidates = [chosen, second]
     # Kept before there were signs: it still says which way each part weighs.
     del chosen["signs"], second["signs"]
     assert [one["words"] for one in contrast()] == ["it fits better what was left open there", "the meaning there is nearer"]

@@ -1606,7 +1606,9 @@ export interface components {
             corrected_from: components["schemas"]["Place"] | null;
             parts: components["schemas"]["Part"][];
             candidates: components["schemas"]["TraceCandidate"][];
-            /** @description The first candidate against the second, longest first; empty where a person chose or one was deleted. */
+            /** @description What it is contrasted with: the likeliest place of another branch; state null: a new topic. */
+            next: components["schemas"]["Place"] | null;
+            /** @description The first candidate against `next`, longest first; empty where a person chose or either was deleted. */
             contrast: components["schemas"]["Difference"][];
         };
         TreeRow: {

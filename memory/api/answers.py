@@ -304,7 +304,8 @@ class TraceDecision(Shape):
     corrected_from = Place(allow_null=True, help_text="Where localization or the sender had put it; null: it had begun a topic, or nobody moved it.")
     parts = Part(many=True)
     candidates = TraceCandidate(many=True)
-    contrast = Difference(many=True, help_text="The first candidate against the second, longest first; empty where a person chose or one was deleted.")
+    next = Place(allow_null=True, help_text="What it is contrasted with: the likeliest place of another branch; state null: a new topic.")
+    contrast = Difference(many=True, help_text="The first candidate against `next`, longest first; empty where a person chose or either was deleted.")
 
 
 class ContextItem(Shape):

@@ -41,12 +41,13 @@ class _Field:
     names: Mapping[int, frozenset[str]]  # by branch
     written: Mapping[str, str]  # name → as the input writes it
     said: Mapping[str, str]  # stem → likewise
+    in_names: frozenset[str]  # stems of the names
+    holders: Mapping[str, int]  # stem → how many lanes have it
     descriptions: Sequence[str]
 
     def as_written(self, stems: Iterable[str]) -> list[str]:
         """Words as the input writes them, without those of names, which are told apart."""
-        in_names = {term for name in self.query.entities for term in terms(self.written.get(name, name))}
-        kept = [term for term in stems if term not in in_names]
+        kept = [term for term in stems if term not in self.in_names]
         grams = [term for term in kept if _GRAM.fullmatch(term)]
         runs = _runs(fold(self.query.text), grams) if grams else {}
         return list(dict.fromkeys(runs.get(term) or self.said.get(term, term) for term in kept))
@@ -79,7 +80,9 @@ def read(query: Query, recall: Recall, branches: Collection[int], shared: Mappin
     lanes = [lane for _, lane in sorted(recall.lanes.items())]
     known = {lane.tip.branch: names for lane, names in zip(lanes, known_names(query, lanes), strict=True)}
     written = {entity_term(span): span for span in reversed(entity_spans(query.text))} if query.entities else {}
-    field = _Field(query, recall, lanes, known, written, surfaces(query.text), describe.descriptions(query.text))
+    in_names = frozenset(term for name in query.entities for term in terms(written.get(name, name)))
+    holders = Counter(term for lane in lanes for term in lane.terms)
+    field = _Field(query, recall, lanes, known, written, surfaces(query.text), in_names, holders, describe.descriptions(query.text))
     found: dict[int | None, Signs] = {branch: _of_branch(field, recall.lanes[branch], shared.get(branch, ())) for branch in branches if branch in recall.lanes}
     return {**found, None: _of_new(field)}
 
@@ -135,8 +138,7 @@ def _near(lane: Lane, name: str) -> float:
 
 def _words(field: _Field, lane: Lane, shared: Sequence[str]) -> Sign | None:
     """Words of the input that were said on this tree alone, else those of its last turn."""
-    elsewhere = frozenset().union(*(other.terms for other in field.others(lane)))
-    only = field.as_written(term for term in shared if term not in elsewhere)
+    only = field.as_written(term for term in shared if field.holders.get(term) == 1)
     return _quoted("only_words", only) or _quoted("last_words", field.as_written(term for term in shared if term in lane.tip_terms))
 
 

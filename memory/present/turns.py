@@ -190,26 +190,28 @@ def _trace_decision(decision: RoutingDecision, state: InteractionState | None) -
         "corrected_from": _corrected_from(state) if state and decision.method == RoutingDecision.Method.CORRECTED else None,
         "parts": part_list(decision.candidates),
         "candidates": [{**candidate, "signs": signs.to_json(signs.from_json(candidate.get("signs")))} for candidate in decision.candidates],
-        "contrast": contrast_list(decision),
+        **contrasted(decision),
     }
 
 
-def contrast_list(decision: RoutingDecision) -> list[Json]:
-    """What spoke for the place that was chosen against the next one, part by part, longest first; none where a person chose, or either was deleted since."""
-    if decision.method in BY_HAND or len(decision.candidates) < 2:
-        return []
-    place, other = (_scored(candidate) for candidate in decision.candidates[:2])
+def contrasted(decision: RoutingDecision) -> Json:
+    """What spoke for the place that was chosen against the next one of another branch, part by part, longest first: nothing where a person chose, or either was
+    deleted since."""
+    none: Json = {"next": None, "contrast": []}
+    place, *others = (_scored(candidate) for candidate in decision.candidates) if decision.candidates else (None,)
+    other = next((one for one in others if place and one.parts != place.parts), None)  # an earlier turn of a branch has the score of its branch
     # The first was the one chosen, unless it was deleted.
-    if place.state != decision.chosen_id or abs(place.probability - decision.probability) > SAME_CHANCE:
-        return []
+    if decision.method in BY_HAND or not place or not other or place.state != decision.chosen_id or abs(place.probability - decision.probability) > SAME_CHANCE:
+        return none
     labels = {part["key"]: part["label"] for part in part_list(decision.candidates)}
-    return [{"key": one.part, "label": labels[one.part], "by": round(one.by, 4), "words": one.words} for one in contrast(place, other)]
+    found = [{"key": one.part, "label": labels[one.part], "by": round(one.by, 4), "words": one.words} for one in contrast(place, other)]
+    return {"next": {"state": other.state, "label": other.label}, "contrast": found} if found else none
 
 
 def _scored(candidate: Json) -> Candidate:
     """A kept candidate with its scores and signs."""
     parts, told = candidate["parts"], signs.from_json(candidate.get("signs"))
-    return Candidate(candidate["state"], None, "", "", candidate["active"], candidate["score"], candidate["probability"], parts, {}, told)
+    return Candidate(candidate["state"], None, candidate["label"], "", candidate["active"], candidate["score"], candidate["probability"], parts, {}, told)
 
 
 def _corrected_from(state: InteractionState) -> Json | None:

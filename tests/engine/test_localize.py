@@ -48,7 +48,7 @@ def recalled(*found: tuple[Interaction, float], active: Interaction | None = BRE
         lanes[state.branch] = Lane(
             state,
             [state.id],
-            {"tip": cosines.get(state.id, 0.0), "best": max(cosines.get(other.id, 0.0) for other in of_tree)},
+            near={"tip": cosines.get(state.id, 0.0), "best": max(cosines.get(other.id, 0.0) for other in of_tree)},
             terms=frozenset().union(*(terms(f"{other.topic} {other.user}\n{other.assistant}") for other in of_tree)),
             tip_terms=frozenset(terms(f"{state.user}\n{state.assistant}")),
         )

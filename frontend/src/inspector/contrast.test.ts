@@ -1,20 +1,17 @@
 // @vitest-environment happy-dom
 import { render } from 'lit-html';
 import { describe, expect, it } from 'vitest';
-import type { TraceCandidate, TraceDecision } from '../types';
+import type { TraceDecision } from '../types';
 import { partColour } from './bars';
 import { contrastView } from './contrast';
 
 const PARTS = ['meaning', 'words', 'names', 'reply', 'path', 'cue', 'recency'].map((key) => ({ key, label: key }));
-const place = (state: number | null, label: string): TraceCandidate => ({
-  state, root: state, label, tree: null, active: false, score: 1, probability: 0.5, parts: {}, channels: {}, signs: {},
-});
 
 function shown(contrast: TraceDecision['contrast'], more: Partial<TraceDecision> = {}): HTMLElement {
   const box = document.createElement('div');
   render(contrastView({
     method: 'recall', chosen: 1, root: 1, probability: 0.8, margin: 0.6, unsure: false, threshold: 0, why: '', corrected_by: null, corrected_at: null, corrected_from: null,
-    parts: PARTS, candidates: [place(1, 'Hood'), place(2, 'Talk')], contrast, ...more,
+    parts: PARTS, candidates: [], next: { state: 2, label: 'Talk' }, contrast, ...more,
   }), box);
   return box;
 }
@@ -50,8 +47,8 @@ describe('why this place and not the next', () => {
   });
 
   it('calls a new topic by its name on either side', () => {
-    expect(words(shown([ANSWERS], { candidates: [place(1, 'Hood'), place(null, 'A new topic')] }).querySelector('h3'))).toBe('Why this place and not a new topic');
-    expect(words(shown([LAST], { candidates: [place(null, 'A new topic'), place(2, 'Talk')] }).querySelector('h3'))).toBe('Why a new topic and not the next');
+    expect(words(shown([ANSWERS], { next: { state: null, label: 'A new topic' } }).querySelector('h3'))).toBe('Why this place and not a new topic');
+    expect(words(shown([LAST], { chosen: null }).querySelector('h3'))).toBe('Why a new topic and not the next');
   });
 
   it('says so where the wording decided, and shows nothing where nothing is weighed', () => {

@@ -47,12 +47,11 @@ function row(one: Difference, room: Room, keys: string[], next: string): Templat
 
 /** Nothing where a person chose, where there is no other place, or where one was deleted. */
 export function contrastView(decision: TraceDecision): TemplateResult | typeof nothing {
-  const { contrast, candidates } = decision;
-  const [chosen, next] = candidates;
-  if (!contrast.length || !chosen || !next) return nothing;
+  const { contrast, next, chosen } = decision;
+  if (!contrast.length || !next) return nothing;
   const room = roomOf(contrast);
   const keys = decision.parts.map((part) => part.key);
-  const [here, there] = [chosen.state === null ? 'a new topic' : 'this place', next.state === null ? 'a new topic' : 'the next'];
+  const [here, there] = [chosen === null ? 'a new topic' : 'this place', next.state === null ? 'a new topic' : 'the next'];
   return html`<section class="block contrast" aria-labelledby="contrast" data-testid="contrast">
     <div class="block-head"><h3 id="contrast">Why ${here} and not ${there}</h3>${next.state === null ? nothing : html`<span class="second next-place">next: <bdi>${next.label}</bdi></span>`}</div>
     ${DECIDED[decision.method] ? html`<p class="second">${DECIDED[decision.method]}</p>` : nothing}

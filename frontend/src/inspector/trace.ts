@@ -27,7 +27,7 @@ export function liveTrace(turn: ChatTurn, state: AppState): Trace | null {
   const { method, parent, root, probability, unsure } = turn.decision;
   return {
     turn: turn.id as number, position: null, text: turn.text, time: turn.sent_at, answered_by: null,
-    decision: { method, chosen: parent, root, probability, margin: 0, unsure, threshold: 0, why: placeWords(state, turn.decision), corrected_by: null, corrected_from: null, corrected_at: null, parts: [], candidates, contrast: [] },
+    decision: { method, chosen: parent, root, probability, margin: 0, unsure, threshold: 0, why: placeWords(state, turn.decision), corrected_by: null, corrected_from: null, corrected_at: null, parts: [], candidates, next: null, contrast: [] },
     context: null, timings: {}, tokens: { input: 0, output: 0, cost: null, stages: {}, notes: [] },
   };
 }
