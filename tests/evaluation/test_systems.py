@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import stat
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -362,6 +364,20 @@ def test_vectors_are_kept_by_text_and_embedder(tmp_path):
     other.weights_hash = "others"
     CachedEmbedder(other, tmp_path / "v.sqlite").embed(["an oak"])
     assert other.embedded == 1
+
+
+def test_many_may_open_a_new_file_at_the_same_time(tmp_path):
+    together = Barrier(4)
+
+    def opened(file):
+        together.wait(timeout=30)
+        cached = CachedEmbedder(Letters(), file)
+        cached.embed(["an oak"])
+        cached.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        for round_ in range(40):
+            assert list(pool.map(opened, [tmp_path / f"{round_}.sqlite"] * 4)) == [None] * 4
 
 
 def test_they_are_exactly_those_of_the_embedder(tmp_path):

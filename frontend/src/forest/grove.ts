@@ -8,7 +8,6 @@ export class Grove {
   private readonly trees = new Map<number, TreeRow>();
   private readonly opened = new Set<number>();
   growing: Growing | null = null;
-  spacing: 'position' | 'time' = 'position';
   zone = 'UTC';
 
   /** Replaces everything. */
@@ -46,7 +45,6 @@ export class Grove {
         opened: this.opened,
         keep,
         growing: this.growing,
-        spacing: this.spacing,
         zone: this.zone,
         drawing,
       });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GROWING, layoutForest, pathTo, ROW, rowAt, silenceGap } from './layout';
+import { GROWING, layoutForest, pathTo, ROW, rowAt } from './layout';
 import { madeUp, state } from './testing';
 
 describe('laying out a forest', () => {
@@ -30,14 +30,6 @@ describe('laying out a forest', () => {
   it('begins a day where its first turn is', () => {
     const scene = layoutForest([state(1, null), state(2, 1), state(40, 2)], []);
     expect(scene.days.map((d) => d.y)).toEqual([0, ROW.station + ROW.turn]);
-  });
-
-  it('adds room for silence when rows follow time, at most four units', () => {
-    expect(silenceGap(0)).toBe(0);
-    expect(silenceGap(6)).toBeCloseTo(1);
-    expect(silenceGap(1e6)).toBe(4);
-    const rows = [state(1, null), state(2, 1, { time: '2026-06-01T00:00:00Z' })];
-    expect(layoutForest(rows, [], { spacing: 'time' }).height - layoutForest(rows, []).height).toBe(4);
   });
 
   it('counts descendants and finds the path from the root', () => {

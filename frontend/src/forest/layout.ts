@@ -77,8 +77,6 @@ export interface LayoutOptions {
   opened?: ReadonlySet<number>;
   keep?: ReadonlySet<number>;
   growing?: Growing | null;
-  /** Even rows, or a gap for silence as well. */
-  spacing?: 'position' | 'time';
   fold?: boolean;
   /** The zone whose days are drawn. */
   zone?: string;
@@ -88,14 +86,9 @@ export interface LayoutOptions {
 
 const NOTHING: ReadonlySet<number> = new Set();
 
-/** Units added before a row for `hours` of silence, when the spacing follows time. */
-export function silenceGap(hours: number): number {
-  return Math.min(4, Math.log2(1 + Math.max(0, hours) / 6));
-}
-
 /** Lays out a forest: lanes, rows, folds, days, stems and tidy trees. Pure; rows may come in any order. */
 export function layoutForest(given: readonly StateRow[], trees: readonly TreeRow[], options: LayoutOptions = {}): Scene {
-  const { opened = NOTHING, keep = NOTHING, growing = null, spacing = 'position', zone = 'UTC', fold = true, drawing = 'lanes' } = options;
+  const { opened = NOTHING, keep = NOTHING, growing = null, zone = 'UTC', fold = true, drawing = 'lanes' } = options;
   const rows = [...given].sort((a, b) => ascending(a.position, b.position));
   if (growing) rows.push(growingRow(growing, rows));
   const byId = new Map(rows.map((row, index) => [row.id, index]));
@@ -138,7 +131,7 @@ export function layoutForest(given: readonly StateRow[], trees: readonly TreeRow
       growing: row.id === GROWING,
     };
   });
-  const { drawn, days, height } = placeRows(states, spacing, zone);
+  const { drawn, days, height } = placeRows(states, zone);
   return {
     states,
     byId,
@@ -209,7 +202,7 @@ function growingRow({ parent, label }: Growing, rows: readonly StateRow[]): Stat
 }
 
 /** Gives every state the middle of its row, top to bottom in order of position. */
-function placeRows(states: Placed[], spacing: 'position' | 'time', zone: string): { drawn: Row[]; days: DayLine[]; height: number } {
+function placeRows(states: Placed[], zone: string): { drawn: Row[]; days: DayLine[]; height: number } {
   const drawn: Row[] = [];
   const days: DayLine[] = [];
   const capsules = new Map<Fold, number>();
@@ -222,7 +215,6 @@ function placeRows(states: Placed[], spacing: 'position' | 'time', zone: string)
       continue;
     }
     const time = state.growing ? before : Date.parse(state.row.time);
-    if (spacing === 'time' && before === before) top += silenceGap((time - before) / 3_600_000);
     const size = state.fold ? ROW.fold : state.growing ? ROW.growing : state.parent < 0 ? ROW.station : ROW.turn;
     state.y = top + size / 2;
     const name = dayOf(time, zone) || day;

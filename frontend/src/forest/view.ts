@@ -3,6 +3,7 @@ import { Board, type Versions } from './board';
 import { STEMS_BELOW, type Stage } from './camera';
 import { CameraControl } from './camera-control';
 import { HoverCard, type HoverMore } from './card';
+import { Carrying } from './carrying';
 import { Eye } from './eye';
 import { frameOf, type Frame } from './frame';
 import { Grove } from './grove';
@@ -41,9 +42,6 @@ export interface ForestCallbacks {
   putBack?(): void;
 }
 
-/** A hand this near to an edge scrolls. */
-const EDGE = 36;
-
 /** Whether a path goes on from another one. */
 const startsWith = (path: readonly number[], start: readonly number[]): boolean => start.length > 0 && start.every((id, i) => path[i] === id);
 
@@ -60,9 +58,9 @@ export class ForestView {
   private readonly cleanups: (() => void)[] = [];
 
   private readonly wanted: Wanted = { active: null, selected: null, focused: null, localized: null, found: null, asOf: null, picking: null, aim: null };
-  /** The state a hand holds, by index, and where the hand is. */
+  /** The state a hand holds, by index. */
   private held = -1;
-  private carried: { id: number; x: number; y: number } | null = null;
+  private readonly carrying: Carrying;
 
   private readonly sight: { scene: Scene; stage: Stage; drawing: Drawing; frame: Frame | null } = {
     scene: layoutForest([], []),
@@ -95,6 +93,19 @@ export class ForestView {
       stripDrag: (phase, y) => this.dragStrip(phase, y),
       stripAt: (y) => (this.sight.frame ? this.board.strip.at(y, this.sight.frame, this.wanted.asOf, this.callbacks.asOf !== undefined) : ''),
     });
+    this.carrying = new Carrying(this.board.canvas, {
+      targets: (id) => this.callbacks.lift?.(id) ?? null,
+      pick: (picking) => this.setPicking(picking),
+      aim: (x, y) => this.aimAt(x, y),
+      over: () => (this.wanted.aim !== null && this.wanted.picking?.targets.has(this.wanted.aim) ? this.wanted.aim : null),
+      height: () => this.sight.stage.height,
+      scroll: (by) => {
+        this.eye.byHand({ ...this.eye.camera, top: this.eye.camera.top + by / this.eye.camera.unit });
+        this.draw();
+      },
+      putBack: () => this.callbacks.putBack?.(),
+      drop: (id, over, at) => this.callbacks.drop?.(id, over, at),
+    });
     this.cleanups.push(
       listenToPointer(this.board.canvas, {
         hit: (x, y, reach) => this.hits.at(x, y, reach),
@@ -123,10 +134,13 @@ export class ForestView {
           this.held = index;
           this.board.canvas.classList.toggle('held', index >= 0);
         },
-        lift: (index) => this.lift(index),
-        carry: (x, y) => this.carry(x, y),
-        drop: (event) => this.drop(event),
-        cancel: () => this.putDown(),
+        lift: (index) => {
+          this.hoverOver(-1);
+          this.carrying.lift(this.sight.scene.states[index].row.id);
+        },
+        carry: (x, y) => this.carrying.carry(x, y),
+        drop: (event) => this.carrying.drop(event),
+        cancel: () => this.carrying.putDown(),
       }),
     );
     this.listen();
@@ -272,12 +286,6 @@ export class ForestView {
     this.eye.restart();
     this.control.sync();
     this.slide.start(before);
-  }
-
-  /** Even rows, or silence as a gap as well. */
-  setSpacing(spacing: 'position' | 'time'): void {
-    this.grove.spacing = spacing;
-    this.rebuild(true);
   }
 
   /** Brings the whole forest into view. */
@@ -466,24 +474,6 @@ export class ForestView {
 
   // ---- inside: hands and keys -------------------------------------------------------------------------------------
 
-  private lift(index: number): void {
-    const { row } = this.sight.scene.states[index];
-    const targets = this.callbacks.lift?.(row.id) ?? null;
-    this.hoverOver(-1);
-    if (!targets) return;
-    this.carried = { id: row.id, x: 0, y: 0 };
-    this.board.canvas.classList.add('carrying');
-    this.setPicking({ state: row.id, targets });
-  }
-
-  private carry(x: number, y: number): void {
-    if (!this.carried) return;
-    const scrolls = this.carried.x === 0 && this.carried.y === 0;
-    Object.assign(this.carried, { x, y });
-    this.aimAt(x, y);
-    if (scrolls) requestAnimationFrame(this.scrollAlong);
-  }
-
   private aimAt(x: number, y: number): void {
     const index = this.hits.at(x, y, 24);
     this.wanted.aim = index < 0 ? null : this.sight.scene.states[index].row.id;
@@ -491,38 +481,9 @@ export class ForestView {
     this.marks.hand = { x, y };
   }
 
-  /** A state carried to the upper or lower edge takes the drawing along. */
-  private readonly scrollAlong = (): void => {
-    const { carried } = this;
-    if (!carried) return;
-    const { height } = this.sight.stage;
-    const past = carried.y < EDGE ? carried.y - EDGE : carried.y > height - EDGE ? carried.y - height + EDGE : 0;
-    if (past) {
-      this.eye.byHand({ ...this.eye.camera, top: this.eye.camera.top + clamp(past, -EDGE, EDGE) / 4 / this.eye.camera.unit });
-      this.draw();
-      this.aimAt(carried.x, carried.y);
-    }
-    requestAnimationFrame(this.scrollAlong);
-  };
-
-  private drop(event: PointerEvent): void {
-    const { carried } = this;
-    const { aim, picking } = this.wanted;
-    const over = aim !== null && picking?.targets.has(aim) ? aim : null;
-    this.putDown();
-    if (carried) this.callbacks.drop?.(carried.id, over, { x: event.clientX, y: event.clientY });
-  }
-
-  private putDown(): void {
-    this.carried = null;
-    this.board.canvas.classList.remove('carrying');
-    this.setPicking(null);
-    this.callbacks.putBack?.();
-  }
-
   private hoverOver(index: number): void {
     this.board.canvas.classList.toggle('over', index >= 0);
-    if (this.wanted.picking && !this.carried) {
+    if (this.wanted.picking && !this.carrying.busy) {
       this.wanted.aim = this.sight.scene.states[index]?.row.id ?? null;
       this.remark();
     }

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
+import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -28,10 +31,11 @@ class CachedEmbedder:
         self.asked = self.made = 0
         file.parent.mkdir(parents=True, exist_ok=True)
         self._file = sqlite3.connect(file, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        # A vector lost in a power failure is made again: nothing is waited for.
-        for pragma in ("journal_mode = WAL", "synchronous = OFF"):
-            self._file.execute(f"PRAGMA {pragma}")
-        self._file.execute("CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID")
+        with _alone_in(file.parent):
+            # A vector lost in a power failure is made again: nothing is waited for.
+            for pragma in ("journal_mode = WAL", "synchronous = OFF"):
+                self._file.execute(f"PRAGMA {pragma}")
+            self._file.execute("CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID")
 
     @property
     def identity(self) -> str:
@@ -73,3 +77,17 @@ class CachedEmbedder:
             rows = self._file.execute(f"SELECT key, vector FROM vector WHERE key IN ({marks})", some)  # noqa: S608 - only question marks
             found.update((key, np.frombuffer(vector, dtype=np.float32)) for key, vector in rows)
         return found
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """One process at a time: SQLite changes a file's journal without waiting for another that is doing so (its timeout isn't heeded there).
+
+    The folder is locked, not the file: closing a second handle of the file would let go of SQLite's own locks.
+    """
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
