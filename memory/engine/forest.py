@@ -79,7 +79,9 @@ class Lane:
     nearest words of the user), `root` (the user's words of the root). `sentences`: the highest cosines of a sentence of the input with a piece of a state
     looked at; `described`: the highest of a description in the input, None when it has none. `pieces`: the latest states' pieces by (state, number of the
     piece), each with its cosine to the nearest sentence or description; `questions`: the texts of those that are open questions, `answered` their cosines
-    with what the user said next. `terms`, `tip_terms`, `root_terms`, `names`: which of the input's stems and names the tree, its tip, its root have.
+    with what the user said next. `terms`, `tip_terms`, `root_terms`, `names`: which of the input's stems and names the tree, its tip, its root have;
+    `words`: the stems by latest state. `placed`: with which probability each latest state was put where it is, `joined` the cosine of its turn with the one
+    before it: where both are low, another matter may have been put on the branch by mistake.
     """
 
     tip: Interaction
@@ -95,6 +97,9 @@ class Lane:
     tip_terms: frozenset[str] = frozenset()
     root_terms: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
+    words: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    placed: Mapping[int, float] = field(default_factory=dict)
+    joined: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,10 @@ def back_jump(query: Query, recall: Recall, decision: Decision, calibration: Cal
     if decision.method != "recall":
         return None
     lane = next((lane for lane in recall.lanes.values() if lane.tip.id == decision.parent), None)
-    return inner.earlier(query, lane, calibration.inner, calibration.inner_threshold) if lane is not None else None
+    if lane is None:
+        return None
+    active = recall.active is not None and recall.active.branch == lane.tip.branch
+    return inner.earlier(query, lane, active, calibration.earlier, calibration.threshold)
 
 
 def _decide(

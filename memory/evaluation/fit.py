@@ -1,6 +1,6 @@
 """Fitting of the localization weights: a conditional logit with a small hidden layer over branches and the new root, and one softmax temperature.
 
-Two rounds: examples first come from replay on gold parents, then from online replay with the weights so far, errors kept, so that the weights learn from
+Three rounds: examples first come from replay on gold parents, then from online replay with the weights so far, errors kept, so that the weights learn from
 forests as they are in use. The temperature is read from each half of the streams by the weights of the other.
 """
 
@@ -13,16 +13,16 @@ from typing import Final
 import numpy as np
 
 from memory.engine import inner, localize, rank
-from memory.engine.calibration import Calibration
+from memory.engine.calibration import NAMES, Calibration
 from memory.engine.forest import Recall
 from memory.engine.query import Query
 from memory.evaluation import learn
-from memory.evaluation.learn import Example, Jump, Matrix
+from memory.evaluation.learn import Example, Matrix
 from memory.evaluation.localization import Score, summarize
 from memory.evaluation.streams import Embed, GoldTurn, Placed, replay
 
 Streams = Sequence[Sequence[GoldTurn]]
-ROUNDS: Final = 2  # on gold parents, then on the forest that the weights so far make
+ROUNDS: Final = 3  # on gold parents, then on the forests that the weights so far make
 START: Final = Calibration.linear({"near_best": 6.0, "words_tip": 3.0, "words_path": 2.0, "active": 1.5, "new": 3.5}, {"continuation": 0.9, "temporal": 0.9})
 
 
@@ -37,20 +37,20 @@ def example(turn: GoldTurn, asked: Query, found: Recall, trees: Sequence[int], w
     return Example(field.rows, np.array(right), weight) if any(right) else None
 
 
-def jump_of(turn: GoldTurn, asked: Query, found: Recall, trees: Sequence[int], weight: float) -> Jump | None:
+def jump_of(turn: GoldTurn, asked: Query, found: Recall, weight: float) -> Example | None:
     """The turn as one that resumes its branch at the tip or before; None for a root, and when its parent isn't among a branch's last states."""
     if turn.parent is None or asked.cues.continuation:
         return None
     parent = turn.parent + 1
     for lane in found.lanes.values():
         if parent in lane.latest:
-            states, rows = inner.rows(asked, lane)
-            return Jump(rows, states.index(parent) if parent in states else None, weight) if states else None
+            states, rows = inner.rows(asked, lane, found.active is not None and found.active.branch == lane.tip.branch)
+            return Example(rows, np.array([state == parent for state in states]), weight) if len(states) > 1 else None
     return None
 
 
 def gather(
-    streams: Streams, embed: Embed, calibration: Calibration | None, weight: float, jumps: list[Jump] | None = None
+    streams: Streams, embed: Embed, calibration: Calibration | None, weight: float, jumps: list[Example] | None = None
 ) -> tuple[list[Example], list[Placed]]:
     """Examples and placements of a replay: on gold parents without a calibration, online with one. `jumps` takes the turns as back-jumps."""
     examples: list[Example] = []
@@ -59,7 +59,7 @@ def gather(
     def watch(turn: GoldTurn, asked: Query, found: Recall, trees: list[int]) -> None:
         if not asked.cues.continuation and (made := example(turn, asked, found, trees, weight)) is not None:
             examples.append(made)
-        if jumps is not None and (jump := jump_of(turn, asked, found, trees, weight)) is not None:
+        if jumps is not None and (jump := jump_of(turn, asked, found, weight)) is not None:
             jumps.append(jump)
 
     placed = [
@@ -84,7 +84,7 @@ def fit(
     if not any(sources.values()):
         raise ValueError("There is nothing to fit on.")
     examples: dict[str, list[list[Example]]] = {name: [[] for _ in streams] for name, streams in sources.items()}
-    jumps: dict[int, list[Jump]] = {0: [], 1: []}  # by fold
+    jumps: dict[int, list[Example]] = {0: [], 1: []}  # by fold
     placed: list[Placed] = []
     calibration: Calibration | None = None
     for number in range(ROUNDS):
@@ -98,11 +98,15 @@ def fit(
                 rows += went
             placed += rows
             tell(f"round {number}, {name}: {_score(rows)}")
+        last = number == ROUNDS - 1
         both = [*jumps[0], *jumps[1]]
-        back = learn.learn_jumps(both) if any(jump.right is not None for jump in both) else {}
-        threshold = learn.threshold_of([(jumps[0], jumps[1]), (jumps[1], jumps[0])]) if back else inner.NEVER
-        tell(f"back-jumps: {sum(jump.right is not None for jump in both)} of {len(both)}; followed above {threshold}")
-        calibration = replace(learn.learn(list(_all(examples))), cue_probability=START.cue_probability, inner=back, inner_threshold=threshold)
+        earlier, threshold = START.earlier, inner.NEVER
+        if any(not jump.right[0] for jump in both):
+            earlier = learn.learn_jumps(both, nets=learn.NETS if last else 1)
+            threshold = learn.threshold_of([(jumps[0], jumps[1]), (jumps[1], jumps[0])])
+        tell(f"back-jumps: {sum(not jump.right[0] for jump in both)} of {len(both)}; followed above {threshold}")
+        places = learn.learn(list(_all(examples)), NAMES, nets=learn.NETS if last else 1)
+        calibration = replace(START, places=places, earlier=earlier, threshold=threshold)
     assert calibration is not None
     temperature = _temperature(examples)
     worth = {}
@@ -131,8 +135,8 @@ def _temperature(examples: Mapping[str, Sequence[Sequence[Example]]]) -> float:
     for half in (0, 1):
         seen, unseen = list(_all(examples, half)), list(_all(examples, 1 - half))
         if seen and unseen:
-            tried = learn.learn(seen)
-            scored += [(tried.parts(item.rows).sum(axis=1), item) for item in unseen]
+            tried = learn.learn(seen, NAMES)
+            scored += [(tried.scores(item.rows), item) for item in unseen]
     if not scored:
         return 1.0
 

@@ -82,6 +82,7 @@ class MemoryForest:
     _topics: dict[int, tuple[str, tuple[str, ...], Vector]] = field(default_factory=dict)
     _pieces: list[dict[int, Vector]] = field(default_factory=list)
     _tells: list[bool] = field(default_factory=list)
+    _placed: list[float] = field(default_factory=list)
 
     def path(self, state: int | None) -> list[Interaction]:
         found: list[Interaction] = []
@@ -194,6 +195,9 @@ class MemoryForest:
             tip_terms=frozenset(said & self._counts[tip.id - 1].keys()),
             root_terms=frozenset(said & self._counts[root - 1].keys()),
             names=frozenset(name for name in asked.entities if any(name in self._names[state.id - 1] for state in tree)),
+            words={state.id: frozenset(said & self._counts[state.id - 1].keys()) for state in latest},
+            placed={state.id: self._placed[state.id - 1] for state in latest},
+            joined={after.id: float(self._vectors[state.id - 1] @ self._vectors[after.id - 1]) for state, after in pairwise(latest)},
         )
 
     def _anchors(self, asked: Query, vector: Vector) -> list[Anchor]:
@@ -202,8 +206,8 @@ class MemoryForest:
         topics = [(root, key, variants) for root, (key, variants, _) in self._topics.items()]
         return recall.match_anchors(asked, topics, {root: near[root] for root in nearest})
 
-    def add(self, parent: int | None, user: str, assistant: str, time: datetime) -> Interaction:
-        """Commit an interaction under `parent` (None: a new root) and make it the active state."""
+    def add(self, parent: int | None, user: str, assistant: str, time: datetime, placed: float = 1.0) -> Interaction:
+        """Commit an interaction under `parent` (None: a new root), put there with this probability, and make it the active state."""
         identity = len(self.states) + 1
         above = self.states[parent - 1] if parent is not None else None
         branch = identity if above is None or self._children[above.id] else above.branch
@@ -228,6 +232,7 @@ class MemoryForest:
         cut = pieces.pieces(user, assistant)
         self._pieces.append(dict(zip(cut, self.embed(list(cut.values())), strict=True)))
         self._tells.append(cues.tells(user))
+        self._placed.append(placed)
         counts = Counter(terms.terms(said))
         names = {*terms.entity_terms(said), *(terms.entity_term(name) for name in learnt.entities)} - {""}
         self.states.append(state)
@@ -298,6 +303,6 @@ def replay(
         )
         placed.append(Placed(turn, index, decision, judged))
         parent = gold if teacher else decision.parent
-        forest.add(parent, turn.user, turn.assistant, turn.time)
+        forest.add(parent, turn.user, turn.assistant, turn.time, 1.0 if teacher else decision.probability)
         trees.append(turn.tree)
     return placed

@@ -12,12 +12,13 @@ from memory.engine.forest import Interaction, Lane
 from memory.engine.query import Query
 from memory.engine.recall import CENTRE_STATES, LATEST_STATES, RECENT_BRANCHES, RECENT_STATES, TELLING_TURNS
 from memory.engine.terms import terms
-from memory.models import PostingKind, StateVector
+from memory.models import PostingKind, RoutingDecision, StateVector
 from memory.store import read
 
 LOOKED_BACK = 256  # latest states among which the branches used last are found
 BEST_SENTENCES = 3
 TURN = StateVector.Kind.STATE.value
+BY_HAND = [RoutingDecision.Method.GIVEN.value, RoutingDecision.Method.CORRECTED.value]  # a person put it there: surely
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,8 @@ class _Found:
     stems: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
     tree_stems: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
     tree_names: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    placed: dict[int, float] = field(default_factory=dict)
+    joined: dict[int, float] = field(default_factory=dict)
 
 
 def lanes(
@@ -97,7 +100,8 @@ def lanes(
     _bring_cosines(found, spoken, sorted(whole), sorted({state for states in latest.values() for state in states} - whole))
     _bring_centres(found, forest, spoken.whole, latest, as_of)
     _bring_questions(found, forest, latest.values())
-    _bring_words(found, forest, query, rare, looked, as_of)
+    _bring_words(found, forest, query, rare, looked, latest.values(), as_of)
+    _bring_seams(found, latest.values())
     return {branch: _lane(query, tips[states[-1]], states, looked[tips[states[-1]].root], found) for branch, states in latest.items()}
 
 
@@ -131,6 +135,9 @@ def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collect
         tip_terms=frozenset(found.stems[tip.id]),
         root_terms=frozenset(found.stems[tip.root]),
         names=frozenset(found.tree_names[tip.root]),
+        words={state: frozenset(found.stems[state]) for state in latest},
+        placed={state: found.placed.get(state, 1.0) for state in latest},
+        joined={state: found.joined[state] for state in latest if state in found.joined},
     )
 
 
@@ -207,8 +214,40 @@ def _bring_questions(found: _Found, forest: int, latest: Iterable[Sequence[int]]
         found.answered[state][state, number] = cosine
 
 
-def _bring_words(found: _Found, forest: int, query: Query, rare: Collection[str], looked: Mapping[int, Collection[int]], as_of: int | None) -> None:
-    states = sorted(set().union(*looked.values()))
+def _bring_seams(found: _Found, latest: Iterable[Sequence[int]]) -> None:
+    """How surely each of the latest states was put after the one before it, and how near the two turns are."""
+    pairs = [pair for states in latest for pair in pairwise(states)]
+    before, after = [state for state, _ in pairs], [state for _, state in pairs]
+    found.joined.update(
+        read.select(
+            """
+            SELECT pair.after, -(a.vector <#> b.vector) FROM unnest(%s::bigint[], %s::bigint[]) AS pair(state, after)
+            JOIN memory_statevector a ON a.state_id = pair.state AND a.kind = %s JOIN memory_statevector b ON b.state_id = pair.after AND b.kind = %s
+            """,
+            [before, after, TURN, TURN],
+        )
+    )
+    found.placed.update(
+        read.select(
+            """
+            SELECT s.id, d.probability FROM memory_interactionstate s JOIN memory_routingdecision d ON d.turn_id = s.turn_id
+            WHERE s.id = ANY(%s) AND NOT d.method = ANY(%s)
+            """,
+            [sorted({state for states in latest for state in states}), BY_HAND],
+        )
+    )
+
+
+def _bring_words(
+    found: _Found,
+    forest: int,
+    query: Query,
+    rare: Collection[str],
+    looked: Mapping[int, Collection[int]],
+    latest: Iterable[Sequence[int]],
+    as_of: int | None,
+) -> None:
+    states = sorted(set().union(*looked.values(), *latest))
     for state, term in read.select(
         "SELECT state_id, term FROM memory_posting WHERE forest_id = %s AND kind = %s AND term = ANY(%s) AND state_id = ANY(%s)",
         [forest, PostingKind.TERM, list(query.terms), states],

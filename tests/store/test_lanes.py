@@ -61,6 +61,27 @@ def test_lanes_of_the_database_are_those_of_the_forest_in_memory(said: str, ines
         assert {(position[state], number): cosine for (state, number), cosine in lane.pieces.items()} == pytest.approx(other.pieces, abs=0.002)
         assert {(position[state], number): cosine for (state, number), cosine in lane.answered.items()} == pytest.approx(other.answered, abs=0.002)
         assert (lane.terms, lane.tip_terms, lane.root_terms, lane.names) == (other.terms, other.tip_terms, other.root_terms, other.names)
+        assert {position[state]: words for state, words in lane.words.items()} == other.words
+        assert {position[state]: cosine for state, cosine in lane.joined.items()} == pytest.approx(other.joined, abs=0.002)
+        assert {position[state]: share for state, share in lane.placed.items()} == other.placed
+
+
+def test_a_lane_says_how_surely_its_states_were_put_there_and_a_person_s_word_is_sure(ines: Any) -> None:
+    forest = create_forest(ines, "Lanes")
+    states, decisions = [], []
+    for number, (user, answer, by_hand) in enumerate([(TALK[0][1], TALK[0][2], False), (TALK[1][1], TALK[1][2], False), (TALK[4][1], TALK[4][2], True)]):
+        at = NOON + timedelta(hours=number)
+        turn = Turn.objects.create(forest=forest, client_id=f"l-{number}", origin="observed", text=user, sent_at=at)
+        place = steps.placed(forest, user, at, states[0]) if by_hand else steps.localize_text(forest, user, at)
+        decisions.append(place.decision)
+        states.append(steps.commit(turn, place, answer, generator=""))
+        drain(forest.pk, tell=False)
+        forest.refresh_from_db()
+    placed = {
+        state: share for lane in steps.localize_text(forest, "And now?", NOON + timedelta(days=1)).recall.lanes.values() for state, share in lane.placed.items()
+    }
+    assert placed == pytest.approx({states[0].pk: decisions[0].probability, states[1].pk: decisions[1].probability, states[2].pk: 1.0})
+    assert decisions[1].probability < 1
 
 
 def test_a_turn_has_its_user_s_words_as_a_vector_before_it_is_refined(ines: Any) -> None:
