@@ -128,7 +128,7 @@ def to_ask(place: Place) -> ask.Question | None:
     """What the language model would be asked about a place of localization; None where it wouldn't be: ranking is sure, or something else decided."""
     if settings.LOCALIZER != "calibrated" or place.asked is not None:  # the probabilities of the other ranker aren't fitted
         return None
-    if place.decision.parent is not None and place.decision.parent not in {tip.id for tip in place.recall.tips.values()}:
+    if place.decision.parent is not None and place.decision.parent not in place.recall.ends:
         return None  # a back-jump: the places asked about are ends of branches
     return ask.question(place.query, place.decision, place.recall, place.then, below=settings.LOCALIZER_ASK_BELOW)
 
@@ -166,7 +166,7 @@ def _cross_encoded(asked: Query, found: Recall, then: Sequence[Recalled]) -> dic
     """A cross-encoder's score of each recalled state, on its branch-aware text; none when a cue decides without. Raises ModelError."""
     if not localize.needs_recall(asked, found.active):
         return {}
-    states = {one.interaction.id: one.interaction for one in (*found.recalled, *then)} | {tip.id: tip for tip in found.tips.values()}
+    states = {one.interaction.id: one.interaction for one in (*found.recalled, *then)} | dict(found.ends)
     read_as = {
         identity: text.branch_text(state.topic, state.path_summary, state.node_summary or state.user, state.entities) for identity, state in states.items()
     }
@@ -325,9 +325,11 @@ def gather(
     last = lanes.latest(forest.pk, as_of)
     wanted = [*branches, *([states[active][0].branch] if active in states else [])]
     ranked = recall.ranked_branches(wanted, last.branches, scores, {identity: state.branch for identity, (state, _) in states.items()})
+    brought, earlier = lanes.lanes(forest.pk, asked, spoken, chosen, ranked, [one.interaction for one in recalled], as_of)
     found = Recall(
         recalled=recalled,
-        lanes=lanes.lanes(forest.pk, asked, spoken, chosen, ranked, [one.interaction for one in recalled], as_of),
+        lanes=brought,
+        earlier=earlier,
         active=states[active][0] if active in states else None,
         anchors=anchors,
         document_frequency=known.terms,

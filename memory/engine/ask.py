@@ -48,7 +48,7 @@ def question(query: Query, decision: Decision, recall: Recall, then: Sequence[Re
     """What to ask about a decision; None where there is nothing to ask: a cue or a person decided, ranking is at least `below` sure, or no branch is likely."""
     if decision.method not in RANKED or not decision.probability < below:
         return None
-    known = {one.interaction.id: one.interaction for one in (*recall.recalled, *then)} | {tip.id: tip for tip in recall.tips.values()}
+    known = {one.interaction.id: one.interaction for one in (*recall.recalled, *then)} | dict(recall.ends)
     likely = sorted(decision.candidates, key=lambda candidate: -candidate.probability)
     branches = [
         Option(known[candidate.state], candidate.active)

@@ -25,7 +25,7 @@ from memory.engine.terms import terms
 Column = NDArray[np.float64]
 Columns = dict[str, Column]
 
-VERSION: Final = 2
+VERSION: Final = 3
 SHARPNESS: Final = 0.06  # of the softmax that gives each branch its share of a similarity; of covered words
 WORD_SHARPNESS: Final = 0.15
 ASKS, TELLS = 0.5, 0.7  # shares of telling turns from which a person counts as one who tells, and wholly so
@@ -105,6 +105,7 @@ OF_BRANCHES: Final[Mapping[str, str]] = {
     **{f"active_{name}": "cue" for name in WORDINGS},
     "other_returning": "cue",
     "telling": "cue",
+    **dict.fromkeys(("earlier", "earlier_of_active", "doubt", "doubt_active", "seam"), "path"),
 }
 OF_NEW: Final[Mapping[str, str]] = {
     "new": "path",
@@ -121,9 +122,9 @@ PARTS: Final = ("meaning", "words", "names", "reply", "path", "cue", "recency")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The features of all places: `rows` (branches + 1, features), the last row that of the new root; `shared`: each branch's words in common, rarest first."""
+    """The features of all places: `rows` (lanes + 1, features), the last row that of the new root; `shared`: each lane's words in common, rarest first."""
 
-    branches: tuple[int, ...]
+    lanes: tuple[Lane, ...]
     rows: Column
     shared: tuple[tuple[str, ...], ...]
 
@@ -165,8 +166,8 @@ def shortness(query: Query) -> float:
 
 
 def table(query: Query, recall: Recall) -> Table:
-    """The features of every branch that recall brought, in order of branch id, and of the new root."""
-    branches, lanes = tuple(sorted(recall.lanes)), [lane for _, lane in sorted(recall.lanes.items())]
+    """The features of every lane that recall brought, and of the new root."""
+    lanes = recall.places
     weights = _weights(query, recall)
     said = wording(query)
     columns: Columns = {}
@@ -177,7 +178,8 @@ def table(query: Query, recall: Recall) -> Table:
     columns |= _recency(lanes, recall)
     anchors = {anchor.root: anchor.match for anchor in recall.anchors}
     columns["topic"] = _column(lanes, lambda lane: anchors.get(lane.tip.root, 0.0))
-    _compare(columns)
+    columns |= _doubts(lanes, recall)
+    _compare(columns, [lane.tip.branch for lane in lanes])
     _worded(columns, said)
     told = telling(recall.telling)
     columns["telling"] = np.full(len(lanes), told)
@@ -188,7 +190,7 @@ def table(query: Query, recall: Recall) -> Table:
     for place, name in enumerate(OF_NEW, len(OF_BRANCHES)):
         rows[-1, place] = new[name]
     shared = tuple(tuple(sorted((term for term in weights if term in lane.terms), key=lambda term: -weights[term])) for lane in lanes)
-    return Table(branches, rows, shared)
+    return Table(tuple(lanes), rows, shared)
 
 
 def _weights(query: Query, recall: Recall) -> dict[str, float]:
@@ -238,7 +240,7 @@ def _meaning(lanes: Sequence[Lane]) -> Columns:
 def _words(lanes: Sequence[Lane], weights: Mapping[str, float], query: Query) -> Columns:
     """Shares of the input's inverse document frequency that a branch has, its last state, its root; that it alone has."""
     total = sum(weights.values()) or 1.0
-    holders = Counter(term for lane in lanes for term in lane.terms)
+    holders = Counter(term for lane in lanes if lane.aside is None for term in lane.terms)
     numbers = [term for term in query.terms if term[:1].isdigit()]
 
     def cover(said: frozenset[str]) -> float:
@@ -261,7 +263,7 @@ def known_names(query: Query, lanes: Sequence[Lane]) -> list[frozenset[str]]:
 
 def _names(query: Query, lanes: Sequence[Lane]) -> Columns:
     known = known_names(query, lanes)
-    holders = Counter(name for names in known for name in names)
+    holders = Counter(name for lane, names in zip(lanes, known, strict=True) if lane.aside is None for name in names)
     total = len(query.entities) or 1
     return {
         "names_shared": np.array([len(names) / total for names in known]),
@@ -276,9 +278,23 @@ def _recency(lanes: Sequence[Lane], recall: Recall) -> Columns:
     order = {place: rank for rank, place in enumerate(sorted(places, reverse=True))}
     now = 1 + max(places, default=0)
     return {
-        "active": np.array([float(lane.tip.branch == active) for lane in lanes]),
+        "active": np.array([float(lane.tip.branch == active and lane.aside is None) for lane in lanes]),
         "recent": np.array([1.0 / (1 + order[place]) for place in places]),
         "age": np.array([math.log1p(now - 1 - place) / 5 for place in places]),
+    }
+
+
+def _doubts(lanes: Sequence[Lane], recall: Recall) -> Columns:
+    """How unsurely the tip was put there, and, before an unsure turn, that turn; how near the two are."""
+    active = recall.active.branch if recall.active is not None else None
+    doubt = _column(lanes, lambda lane: 1.0 - lane.placed.get(lane.aside or lane.tip.id, 1.0))
+    earlier = _column(lanes, lambda lane: float(lane.aside is not None))
+    return {
+        "earlier": earlier,
+        "earlier_of_active": _column(lanes, lambda lane: float(lane.aside is not None and lane.tip.branch == active)),
+        "doubt": np.where(earlier > 0, -doubt, doubt),
+        "doubt_active": doubt * _column(lanes, lambda lane: float(lane.tip.branch == active and lane.aside is None)),
+        "seam": _column(lanes, lambda lane: lane.joined.get(lane.aside or lane.tip.id, 1.0)),
     }
 
 
@@ -332,23 +348,29 @@ def _open(query: Query, lane: Lane) -> tuple[float, float]:
 # --- Beside the others --------------------------------------------------------------------------------------------------
 
 
-def _compare(columns: Columns) -> None:
-    """By how much a branch leads the best other one, and its share of all likeness: a softmax, as the ranking itself will be."""
-    count = len(columns["active"])
+def _compare(columns: Columns, branches: Sequence[int]) -> None:
+    """By how much a lane leads the best one of another branch, and its share of all likeness: a softmax, as the ranking itself will be."""
+    of = np.array(branches)
+    apart = of[:, None] != of[None, :]
+
+    def elsewhere(values: Column) -> Column:
+        found: Column = np.where(apart, values[None, :], -np.inf).max(axis=1, initial=-np.inf)
+        return found
+
     for name in LEADS:
-        values = columns[name]
-        others = np.zeros(count)
-        if count > 1:
-            first, second = np.sort(values)[::-1][:2]
-            others = np.where(values < first, first, second)
-        columns[f"lead_{name}"] = values - others
+        best = elsewhere(columns[name])
+        columns[f"lead_{name}"] = columns[name] - np.where(np.isfinite(best), best, 0.0)
+    groups = [np.flatnonzero(of == branch) for branch in dict.fromkeys(branches)]
     for name, sharpness in SHARES.items():
         raised = np.exp((columns[name] - columns[name].max(initial=-np.inf)) / sharpness)
-        columns[f"share_{name}"] = raised / (raised.sum() or 1.0)
+        bests = np.array([raised[group].max() for group in groups])
+        others = np.zeros(len(of))
+        for group, best in zip(groups, bests, strict=True):
+            others[group] = bests.sum() - best
+        columns[f"share_{name}"] = raised / (raised + others)
         columns[f"active_share_{name}"] = columns["active"] * columns[f"share_{name}"]
     for name in ("open_some", "item_near"):
-        others = np.array([max((value for at, value in enumerate(columns[name]) if at != own), default=0.0) for own in range(count)])
-        columns[f"active_{name}_elsewhere"] = columns["active"] * np.maximum(0.0, others - columns[name])
+        columns[f"active_{name}_elsewhere"] = columns["active"] * np.maximum(0.0, np.maximum(0.0, elsewhere(columns[name])) - columns[name])
     columns["open_elsewhere"] = np.maximum(0.0, columns["open_some"].max(initial=0.0) - columns["open_some"])
 
 

@@ -82,6 +82,8 @@ class Lane:
     with what the user said next. `terms`, `tip_terms`, `root_terms`, `names`: which of the input's stems and names the tree, its tip, its root have;
     `words`: the stems by latest state. `placed`: with which probability each latest state was put where it is, `joined` the cosine of its turn with the one
     before it: where both are low, another matter may have been put on the branch by mistake.
+
+    `aside`: None for a branch as it is; else the lane is that of its branch as it stood before this state, which was put there unsurely.
     """
 
     tip: Interaction
@@ -100,6 +102,7 @@ class Lane:
     words: Mapping[int, frozenset[str]] = field(default_factory=dict)
     placed: Mapping[int, float] = field(default_factory=dict)
     joined: Mapping[int, float] = field(default_factory=dict)
+    aside: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +110,9 @@ class Recall:
     """What hybrid recall brought for one query (paper §3.2), before ranking.
 
     `lanes` maps a branch id to what ranking looks at: the branches of the states recalled, of the active state, and those used last.
-    `document_frequency` counts, for each query term, the states of the forest that have it; `states` is their total. `telling` is the share of the latest
-    turns in which the user told something rather than asked: who mostly tells resumes otherwise.
+    `earlier` are such branches as they stood before a turn that was put there unsurely: where another matter was put on a branch by mistake, its own goes on
+    from there. `document_frequency` counts, for each query term, the states of the forest that have it; `states` is their total. `telling` is the share of
+    the latest turns in which the user told something rather than asked: who mostly tells resumes otherwise.
     """
 
     recalled: Sequence[Recalled]
@@ -119,6 +123,17 @@ class Recall:
     states: int
     average_length: float
     telling: float = 0.5
+    earlier: Sequence[Lane] = ()
+
+    @property
+    def places(self) -> Sequence[Lane]:
+        """All lanes: those of the branches, in order of branch id, then the earlier ones."""
+        return [*(lane for _, lane in sorted(self.lanes.items())), *self.earlier]
+
+    @property
+    def ends(self) -> Mapping[int, Interaction]:
+        """The last state of each lane, by its id."""
+        return {lane.tip.id: lane.tip for lane in self.places}
 
     @property
     def tips(self) -> Mapping[int, Interaction]:

@@ -29,6 +29,7 @@ UNSURE: Final = 0.7  # below this one it is marked: of such, every other one is 
 WORTH_SHOWING: Final = 0.1  # from this probability the runner-up of an unsure decision is shown to the model too
 SHOWN: Final = 8  # candidates kept on a decision, beside the new root
 LABEL: Final = 60  # characters of a label
+LEFT_ASIDE: Final = " What came after on that path was put there unsurely, and is left aside."
 SPOKEN: Final = 44  # … within a sentence
 
 
@@ -120,6 +121,7 @@ def _decide(
     ranked = sorted([*candidates, new], key=lambda candidate: (candidate is not winner, -candidate.probability, candidate.state or 0))
     kept = _signed(query, recall, scored, _kept(ranked, new, shown))
     winner, runner_up = kept[0], kept[1] if len(kept) > 1 else None
+    leaves = chosen is not None and scored[chosen][0].aside is not None
     sure, unsure = winner.probability >= SURE, winner.probability < UNSURE
     second = (
         next((candidate.state for candidate in kept[1:] if candidate.state is not None and candidate.probability >= WORTH_SHOWING), None) if not sure else None
@@ -132,7 +134,7 @@ def _decide(
         margin=winner.probability - (runner_up.probability if runner_up else 0.0),
         threshold=threshold,
         unsure=unsure,
-        why=_why(query, method, winner, runner_up, second is not None),
+        why=_why(query, method, winner, runner_up, second is not None) + (LEFT_ASIDE if leaves else ""),
         candidates=kept,
         second=second,
         ranker=ranker,
@@ -170,7 +172,7 @@ def _choose(query: Query, scored: Scored, totals: Sequence[float], threshold: fl
             found.interaction.branch: max(other.interaction.position for other in then if other.interaction.branch == found.interaction.branch)
             for found in then
         }
-        eligible = [index for index, (branch, _) in enumerate(scored) if branch.tip.branch in at_that_time]
+        eligible = [index for index, (branch, _) in enumerate(scored) if branch.tip.branch in at_that_time and branch.aside is None]
         if eligible:
             # What was said then is asked for by its matter, not by how lately it was used: cue and recency don't count, the latest of equals wins.
             # Without words in common (“where did we stop yesterday?”) only the time is left.
@@ -200,10 +202,9 @@ def _kept(ranked: Sequence[Candidate], new: Candidate, shown: int) -> list[Candi
 
 def _signed(query: Query, recall: Recall, scored: Scored, kept: Sequence[Candidate]) -> list[Candidate]:
     """The candidates with what spoke for each."""
-    branches = {branch.tip.id: branch for branch, _ in scored}
-    of = {candidate.state: branches[candidate.state].tip.branch for candidate in kept if candidate.state is not None}
-    found = signs.read(query, recall, of.values(), {branch.tip.branch: branch.shared for branch in branches.values()})
-    return [replace(candidate, signs=found[of[candidate.state] if candidate.state is not None else None]) for candidate in kept]
+    shared = {branch.tip.id: branch.shared for branch, _ in scored}
+    found = signs.read(query, recall, [candidate.state for candidate in kept if candidate.state is not None], shared)
+    return [replace(candidate, signs=found[candidate.state]) for candidate in kept]
 
 
 # --- In plain words ------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from memory.engine import features
 from memory.engine.calibration import Calibration
 from memory.engine.features import FEATURES, PARTS
-from memory.engine.forest import Channel, Hit, Interaction, Recall, Recalled
+from memory.engine.forest import Channel, Hit, Interaction, Lane, Recall, Recalled
 from memory.engine.query import Query
 
 PAPER_THRESHOLD: Final = 8.0  # τ of the paper, on the scale of BGE-Reranker-v2-M3
@@ -36,6 +36,12 @@ class Branch:
     recent: float  # 1 for the branch used last, ½ for the one before, …
     topic: float  # match of its tree's topic anchor
     channels: Mapping[Channel, Hit] = field(default_factory=dict)
+    lane: Lane | None = None
+
+    @property
+    def aside(self) -> int | None:
+        """The unsurely placed state that this place leaves aside, with all that came after it; None for a branch as it is."""
+        return self.lane.aside if self.lane is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,25 +57,16 @@ class Field:
 
 
 def read(query: Query, recall: Recall) -> Field:
-    """The field of a query: every branch of the recall, in order of branch id."""
+    """The field of a query: every lane of the recall."""
     table = features.table(query, recall)
-    evidence: dict[int, list[Recalled]] = {branch: [] for branch in table.branches}
-    for found in recall.recalled:
-        if found.interaction.branch in evidence:
-            evidence[found.interaction.branch].append(found)
     at = {name: place for place, name in enumerate(FEATURES)}
-    branches = [
-        Branch(
-            recall.lanes[branch].tip,
-            bool(row[at["active"]]),
-            evidence[branch],
-            shared,
-            float(row[at["recent"]]),
-            float(row[at["topic"]]),
-            _channels(evidence[branch]),
+    branches = []
+    for lane, row, shared in zip(table.lanes, table.rows[:-1], table.shared, strict=True):
+        of = [found for found in recall.recalled if found.interaction.branch == lane.tip.branch]
+        evidence = of if lane.aside is None else [found for found in of if found.interaction.position <= lane.tip.position]
+        branches.append(
+            Branch(lane.tip, bool(row[at["active"]]), evidence, shared, float(row[at["recent"]]), float(row[at["topic"]]), _channels(evidence), lane)
         )
-        for branch, row, shared in zip(table.branches, table.rows[:-1], table.shared, strict=True)
-    ]
     return Field(branches, table.rows)
 
 

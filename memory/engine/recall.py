@@ -28,6 +28,9 @@ LANE_LIMIT: Final = 24  # branches ranked: the active one, those used last, then
 RECENT_STATES: Final = 4  # last states of a branch that are looked at whole, beside its root and what was recalled of its tree
 LATEST_STATES: Final = 12  # … of which the open questions and lists are looked at
 CENTRE_STATES: Final = 16  # latest turns of a branch that its centre is the mean of
+DOUBTED: Final = 0.8  # a turn put on a branch with less than this probability may belong elsewhere: the branch before it is a place of its own
+DOUBTS: Final = 2  # such places of one branch, the most doubtful
+EARLIER_PLACES: Final = 10  # … and of all branches together
 TELLING_TURNS: Final = 48  # latest turns from which is read whether a person tells or asks
 TERM_LIMIT: Final = 12  # query terms looked up
 SCAN_LIMIT: Final = 4_000  # postings read for one query, about
@@ -154,3 +157,21 @@ def _standard(values: Sequence[float], spread: float) -> NDArray[np.float64]:
     listed = np.asarray(values, dtype=np.float64)
     distances: NDArray[np.float64] = (listed - listed.mean()) / max(float(listed.std()), spread)
     return distances
+
+
+def doubtful(latest: Mapping[int, Sequence[int]], placed: Mapping[int, float]) -> list[tuple[int, int]]:
+    """Where branches may have taken in another matter: (branch, place in `latest` of the state that was put there unsurely), the most doubtful first.
+
+    `latest` are the last states of each branch, oldest first; `placed` with which probability a state was put where it is (absent: surely)."""
+    found: list[tuple[float, int, int]] = []
+    for branch, states in latest.items():
+        doubts = [(placed.get(states[at], 1.0), branch, at) for at in range(1, len(states)) if placed.get(states[at], 1.0) < DOUBTED]
+        found += sorted(doubts, key=lambda one: (one[0], -one[2]))[:DOUBTS]
+    return [(branch, at) for _, branch, at in sorted(found, key=lambda one: (one[0], one[1], -one[2]))[:EARLIER_PLACES]]
+
+
+def cut_off(lane_terms: frozenset[str], words: Mapping[int, frozenset[str]], kept: Sequence[int], root_terms: frozenset[str]) -> frozenset[str]:
+    """The stems of a branch less those that came only with what was cut off, as far as its latest states tell (`words`; `kept`: those not cut off)."""
+    before = root_terms.union(*(words.get(state, frozenset()) for state in kept))
+    after = frozenset().union(*(said for state, said in words.items() if state not in set(kept)))
+    return lane_terms - (after - before)

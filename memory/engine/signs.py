@@ -38,11 +38,11 @@ class _Field:
     query: Query
     recall: Recall
     lanes: Sequence[Lane]
-    names: Mapping[int, frozenset[str]]  # by branch
+    names: Mapping[int, frozenset[str]]  # by the lane's last state
     written: Mapping[str, str]  # name → as the input writes it
     said: Mapping[str, str]  # stem → likewise
     in_names: frozenset[str]  # stems of the names
-    holders: Mapping[str, int]  # stem → how many lanes have it
+    holders: Mapping[str, int]  # stem → how many branches have it
     descriptions: Sequence[str]
 
     def as_written(self, stems: Iterable[str]) -> list[str]:
@@ -53,7 +53,7 @@ class _Field:
         return list(dict.fromkeys(runs.get(term) or self.said.get(term, term) for term in kept))
 
     def others(self, lane: Lane) -> list[Lane]:
-        return [other for other in self.lanes if other is not lane]
+        return [other for other in self.lanes if other.tip.branch != lane.tip.branch]
 
 
 # What a script without blanks is indexed by: two characters at a time.
@@ -75,15 +75,15 @@ def _runs(text: str, grams: Collection[str]) -> dict[str, str]:
     return found
 
 
-def read(query: Query, recall: Recall, branches: Collection[int], shared: Mapping[int, Sequence[str]]) -> dict[int | None, Signs]:
-    """The signs of these branches, by branch id, and of a new root (None). `shared`: each branch's words in common with the input, rarest first."""
-    lanes = [lane for _, lane in sorted(recall.lanes.items())]
-    known = {lane.tip.branch: names for lane, names in zip(lanes, known_names(query, lanes), strict=True)}
+def read(query: Query, recall: Recall, ends: Collection[int], shared: Mapping[int, Sequence[str]]) -> dict[int | None, Signs]:
+    """The signs of the lanes that end with these states, by state, and of a new root (None). `shared`: each lane's words in common, rarest first."""
+    lanes = recall.places
+    known = {lane.tip.id: names for lane, names in zip(lanes, known_names(query, lanes), strict=True)}
     written = {entity_term(span): span for span in reversed(entity_spans(query.text))} if query.entities else {}
     in_names = frozenset(term for name in query.entities for term in terms(written.get(name, name)))
-    holders = Counter(term for lane in lanes for term in lane.terms)
+    holders = Counter(term for lane in lanes if lane.aside is None for term in lane.terms)
     field = _Field(query, recall, lanes, known, written, surfaces(query.text), in_names, holders, describe.descriptions(query.text))
-    found: dict[int | None, Signs] = {branch: _of_branch(field, recall.lanes[branch], shared.get(branch, ())) for branch in branches if branch in recall.lanes}
+    found: dict[int | None, Signs] = {lane.tip.id: _of_branch(field, lane, shared.get(lane.tip.id, ())) for lane in lanes if lane.tip.id in ends}
     return {**found, None: _of_new(field)}
 
 
@@ -111,7 +111,7 @@ def _quoted(kind: str, quotes: Collection[str], state: int | None = None) -> Sig
 
 
 def _is_active(field: _Field, lane: Lane) -> bool:
-    return field.recall.active is not None and lane.tip.branch == field.recall.active.branch
+    return field.recall.active is not None and lane.tip.branch == field.recall.active.branch and lane.aside is None
 
 
 # --- Of a branch -------------------------------------------------------------------------------------------------------
@@ -143,8 +143,8 @@ def _words(field: _Field, lane: Lane, shared: Sequence[str]) -> Sign | None:
 
 
 def _names(field: _Field, lane: Lane) -> Sign | None:
-    holders = Counter(name for names in field.names.values() for name in names)
-    here = [name for name in field.query.entities if name in field.names[lane.tip.branch]]
+    holders = Counter(name for one in field.lanes if one.aside is None for name in field.names[one.tip.id])
+    here = [name for name in field.query.entities if name in field.names[lane.tip.id]]
     only = [field.written.get(name, name) for name in here if holders[name] == 1]
     return _quoted("only_names", only) or _quoted("names", [field.written.get(name, name) for name in here])
 

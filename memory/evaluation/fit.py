@@ -31,9 +31,13 @@ def example(turn: GoldTurn, asked: Query, found: Recall, trees: Sequence[int], w
     field = rank.read(asked, found)
     if not field.branches:
         return None
-    right = [turn.parent is not None and trees[branch.tip.id - 1] == turn.tree for branch in field.branches] + [turn.parent is None]
-    if not any(right) and turn.parent is not None:  # other matters were put on its branch by mistake: that branch, from where it stood before
-        right = [turn.parent + 1 in found.lanes[branch.tip.branch].latest for branch in field.branches] + [False]
+    parent = None if turn.parent is None else turn.parent + 1
+    right = [branch.tip.id == parent for branch in field.branches]
+    if parent is not None and not any(right):  # its state went on elsewhere: any end of its tree
+        right = [trees[branch.tip.id - 1] == turn.tree for branch in field.branches]
+    if parent is not None and not any(right):  # other matters were put on its branch: that branch, from where it stood before
+        right = [branch.aside is None and parent in found.lanes[branch.tip.branch].latest for branch in field.branches]
+    right.append(parent is None)
     return Example(field.rows, np.array(right), weight) if any(right) else None
 
 

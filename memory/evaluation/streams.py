@@ -6,7 +6,7 @@ Streams are read by benchmarks/streams.py; their gold never reaches the engine. 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
@@ -140,9 +140,16 @@ class MemoryForest:
         vectors = self.embed(spoken.texts)
         sentences, descriptions = vectors[: 1 + len(spoken.sentences)], vectors[1 + len(spoken.sentences) :]
         tells = self._tells[-recall.TELLING_TURNS :]
+        own = {branch: [state.id for state in self.states if state.branch == branch] for branch in sorted(branches)}
+        lanes = {branch: self._lane(states, asked, sentences, descriptions, set(by_state)) for branch, states in own.items()}
+        last = {branch: lane.latest for branch, lane in lanes.items()}
         brought = Recall(
             recalled=recalled,
-            lanes={branch: self._lane(branch, asked, sentences, descriptions, set(by_state)) for branch in sorted(branches)},
+            lanes=lanes,
+            earlier=[
+                self._before(own[branch], last[branch][at], lanes[branch], asked, sentences, descriptions, set(by_state))
+                for branch, at in recall.doubtful(last, {state: self._placed[state - 1] for states in last.values() for state in states})
+            ],
             active=self.states[self.active - 1] if self.active is not None else None,
             anchors=anchors,
             document_frequency=frequency,
@@ -152,11 +159,26 @@ class MemoryForest:
         )
         return brought, scores
 
-    def _lane(self, branch: int, asked: Query, sentences: Vector, descriptions: Vector, recalled: set[int]) -> Lane:
-        """What ranking looks at of a branch, as `store/lanes.py` brings it from the database."""
-        own = [state for state in self.states if state.branch == branch]
-        latest, tip, root = own[-recall.LATEST_STATES :], own[-1], own[-1].root
-        tree = [state for state in self.states if state.root == root]
+    def _before(self, own: Sequence[int], aside: int, lane: Lane, asked: Query, sentences: Vector, descriptions: Vector, recalled: set[int]) -> Lane:
+        """The lane of a branch as it stood before the state `aside`."""
+        kept = [state for state in own if state < aside]
+        before = self._lane(kept, asked, sentences, descriptions, recalled, frozenset(own) - frozenset(kept), start=lane.latest[0])
+        return replace(
+            before,
+            terms=recall.cut_off(lane.terms, lane.words, before.latest, lane.root_terms),
+            names=lane.names,
+            placed={**before.placed, aside: lane.placed[aside]},
+            joined={**before.joined, aside: lane.joined[aside]},
+            aside=aside,
+        )
+
+    def _lane(
+        self, states: Sequence[int], asked: Query, sentences: Vector, descriptions: Vector, recalled: set[int], gone: Collection[int] = (), start: int = 0
+    ) -> Lane:
+        """What ranking looks at of a branch, as `store/lanes.py` brings it from the database. Of its last states those from `start` on; without `gone`."""
+        own = [self.states[state - 1] for state in states]
+        latest, tip, root = [state for state in own[-recall.LATEST_STATES :] if state.id >= start], own[-1], own[-1].root
+        tree = [state for state in self.states if state.root == root and state.id not in gone]
         looked = {state.id for state in latest[-recall.RECENT_STATES :]} | {state.id for state in tree if state.id in recalled} | {root}
         centre = np.mean([self._vectors[state.id - 1] for state in own[-recall.CENTRE_STATES :]], axis=0)
         kept = {state: self._pieces[state - 1] for state in looked}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from memory.engine import pieces
 from memory.engine.forest import Interaction, Lane
 from memory.engine.query import Query
-from memory.engine.recall import CENTRE_STATES, LATEST_STATES, RECENT_BRANCHES, RECENT_STATES, TELLING_TURNS
+from memory.engine.recall import CENTRE_STATES, LATEST_STATES, RECENT_BRANCHES, RECENT_STATES, TELLING_TURNS, cut_off, doubtful
 from memory.engine.terms import terms
 from memory.models import PostingKind, RoutingDecision, StateVector
 from memory.store import read
@@ -63,7 +63,7 @@ class _Found:
 
     turns: dict[int, float] = field(default_factory=dict)
     pieces: dict[int, dict[int, _Piece]] = field(default_factory=lambda: defaultdict(dict))
-    centres: dict[int, float] = field(default_factory=dict)
+    centres: dict[int, float] = field(default_factory=dict)  # by the last state
     questions: dict[int, dict[tuple[int, int], str]] = field(default_factory=lambda: defaultdict(dict))
     answered: dict[int, dict[tuple[int, int], float]] = field(default_factory=lambda: defaultdict(dict))
     stems: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -81,28 +81,56 @@ def lanes(
     branches: Iterable[int],
     recalled: Iterable[Interaction],
     as_of: int | None = None,
-) -> dict[int, Lane]:
-    """The lanes of these branches, by branch id.
+) -> tuple[dict[int, Lane], list[Lane]]:
+    """The lanes of these branches, by branch id, and those of branches as they stood before a turn that was put there unsurely.
 
     `rare` are the stems that are looked up in whole trees, all others only in the states looked at: those recalled, the last ones of each branch, the
     roots."""
     latest = _latest(forest, branches, as_of)
-    tips = read.interactions(forest, [states[-1] for states in latest.values()])
+    placed = _placed(latest.values())
+    cuts = [_Cut(branch, states[:at], states[at:]) for branch, at in doubtful(latest, placed) for states in [latest[branch]]]
+    ends = read.interactions(forest, [*(states[-1] for states in latest.values()), *(cut.kept[-1] for cut in cuts)])
     looked: dict[int, set[int]] = defaultdict(set)  # by root
     for states in latest.values():
-        root = tips[states[-1]].root
+        root = ends[states[-1]].root
         looked[root] |= {root, *states[-RECENT_STATES:]}
+    told: dict[int, set[int]] = defaultdict(set)  # the recalled ones, by root
     for state in recalled:
         if state.root in looked:
+            told[state.root].add(state.id)
             looked[state.root].add(state.id)
-    found = _Found()
-    whole = set().union(*looked.values())
+    before = [{ends[cut.kept[-1]].root, *cut.kept[-RECENT_STATES:], *told[ends[cut.kept[-1]].root]} - set(cut.gone) for cut in cuts]
+    found = _Found(placed=placed)
+    whole = set().union(*looked.values(), *before)
     _bring_cosines(found, spoken, sorted(whole), sorted({state for states in latest.values() for state in states} - whole))
-    _bring_centres(found, forest, spoken.whole, latest, as_of)
+    _bring_centres(found, forest, spoken.whole, [ends[states[-1]] for states in latest.values()] + [ends[cut.kept[-1]] for cut in cuts], as_of)
     _bring_questions(found, forest, latest.values())
     _bring_words(found, forest, query, rare, looked, latest.values(), as_of)
     _bring_seams(found, latest.values())
-    return {branch: _lane(query, tips[states[-1]], states, looked[tips[states[-1]].root], found) for branch, states in latest.items()}
+    lanes = {branch: _lane(query, ends[states[-1]], states, looked[ends[states[-1]].root], found) for branch, states in latest.items()}
+    return lanes, [_before(query, ends[cut.kept[-1]], cut, lanes[cut.branch], around, found) for cut, around in zip(cuts, before, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """A branch cut before a state that was put there unsurely: the ids of its last states, those kept and those cut off, both oldest first."""
+
+    branch: int
+    kept: Sequence[int]
+    gone: Sequence[int]
+
+
+def _before(query: Query, tip: Interaction, cut: _Cut, whole: Lane, looked: Collection[int], found: _Found) -> Lane:
+    """The lane of a branch as it stood before the cut. `whole`: that of the branch as it is."""
+    aside = cut.gone[0]
+    lane = _lane(query, tip, cut.kept, looked, found)
+    return replace(
+        lane,
+        terms=cut_off(whole.terms, whole.words, cut.kept, whole.root_terms),
+        placed={**lane.placed, aside: whole.placed[aside]},
+        joined={**lane.joined, aside: whole.joined[aside]} if aside in whole.joined else lane.joined,
+        aside=aside,
+    )
 
 
 def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collection[int], found: _Found) -> Lane:
@@ -111,7 +139,7 @@ def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collect
     cosines = {
         "tip": found.turns.get(tip.id),
         "said": said.get(tip.id),
-        "centre": found.centres.get(tip.branch),
+        "centre": found.centres.get(tip.id),
         "best": max((found.turns[state] for state in looked if state in found.turns), default=None),
         "any_said": max(said.values(), default=None),
         "root": said.get(tip.root),
@@ -128,9 +156,10 @@ def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collect
             (state, number): piece.sentence if piece.description is None else max(piece.sentence, piece.description)
             for state in latest
             for number, piece in found.pieces[state].items()
+            if state in looked or pieces.is_offered(number)
         },
         questions={key: question for state in latest for key, question in found.questions[state].items()},
-        answered={key: cosine for state in latest for key, cosine in found.answered[state].items()},
+        answered={key: cosine for state in latest[:-1] for key, cosine in found.answered[state].items()},
         terms=frozenset(found.tree_stems[tip.root].union(stems.intersection(terms(tip.topic)), *(found.stems[state] for state in looked))),
         tip_terms=frozenset(found.stems[tip.id]),
         root_terms=frozenset(found.stems[tip.root]),
@@ -180,14 +209,17 @@ def _bring_cosines(found: _Found, spoken: Spoken, states: list[int], further: li
         found.pieces[state][number] = _Piece(*cosines)
 
 
-def _bring_centres(found: _Found, forest: int, said: str, latest: Mapping[int, Sequence[int]], as_of: int | None) -> None:
+def _bring_centres(found: _Found, forest: int, said: str, ends: Sequence[Interaction], as_of: int | None) -> None:
+    """The cosine of the input with the mean of the branch's turns up to each of these states."""
     rows = read.select(
         """
-        SELECT wanted.branch, 1 - (avg(v.vector) <=> %s::halfvec) FROM unnest(%s::bigint[]) AS wanted(branch) CROSS JOIN LATERAL (
-            SELECT id FROM memory_interactionstate WHERE forest_id = %s AND branch_id = wanted.branch AND position <= %s ORDER BY position DESC LIMIT %s
-        ) last JOIN memory_statevector v ON v.state_id = last.id AND v.kind = %s GROUP BY wanted.branch
+        SELECT wanted.tip, 1 - (avg(v.vector) <=> %s::halfvec) FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) AS wanted(tip, branch, until)
+        CROSS JOIN LATERAL (
+            SELECT id FROM memory_interactionstate WHERE forest_id = %s AND branch_id = wanted.branch AND position <= least(wanted.until, %s)
+            ORDER BY position DESC LIMIT %s
+        ) last JOIN memory_statevector v ON v.state_id = last.id AND v.kind = %s GROUP BY wanted.tip
         """,
-        [said, list(latest), forest, read.until(as_of), CENTRE_STATES, TURN],
+        [said, [end.id for end in ends], [end.branch for end in ends], [end.position for end in ends], forest, read.until(as_of), CENTRE_STATES, TURN],
     )
     found.centres.update(rows)
 
@@ -215,7 +247,7 @@ def _bring_questions(found: _Found, forest: int, latest: Iterable[Sequence[int]]
 
 
 def _bring_seams(found: _Found, latest: Iterable[Sequence[int]]) -> None:
-    """How surely each of the latest states was put after the one before it, and how near the two turns are."""
+    """How near each of the latest turns is to the one before it on its branch."""
     pairs = [pair for states in latest for pair in pairwise(states)]
     before, after = [state for state, _ in pairs], [state for _, state in pairs]
     found.joined.update(
@@ -227,7 +259,11 @@ def _bring_seams(found: _Found, latest: Iterable[Sequence[int]]) -> None:
             [before, after, TURN, TURN],
         )
     )
-    found.placed.update(
+
+
+def _placed(latest: Iterable[Sequence[int]]) -> dict[int, float]:
+    """With which probability each state was put where it is, for those that localization placed."""
+    return dict(
         read.select(
             """
             SELECT s.id, d.probability FROM memory_interactionstate s JOIN memory_routingdecision d ON d.turn_id = s.turn_id

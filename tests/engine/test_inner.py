@@ -9,6 +9,7 @@ import pytest
 from memory.engine import inner, localize, pieces
 from memory.engine.calibration import Calibration
 from memory.engine.forest import Interaction, Lane, Recall
+from memory.engine.net import Net
 from memory.engine.query import Query, read
 
 NOON = datetime(2026, 11, 12, 12, tzinfo=UTC)
@@ -21,7 +22,8 @@ LANE = Lane(
     turns={1: 0.3, 2: 0.3, 3: 0.3},
     pieces={(1, pieces.ITEMS): 0.2, (1, pieces.ITEMS + 1): 0.6, (2, pieces.SAID): 0.2, (3, pieces.SAID): 0.1},
 )
-WEIGHTS = {"earlier": -3.0, "lists_reconsidering": 6.0, "items_pointed": 2.0}
+NET = Net.linear(inner.FEATURES, {"tip": 3.0, "lists_reconsidering": 6.0, "items_pointed": 2.0})
+CALIBRATION = replace(Calibration.linear({"active": 9.0}, {"continuation": 0.9, "temporal": 0.9}), earlier=NET, threshold=0.5)
 
 
 def asked(text: str) -> Query:
@@ -29,7 +31,7 @@ def asked(text: str) -> Query:
 
 
 def test_a_changed_mind_goes_back_to_the_list() -> None:
-    found = inner.earlier(asked("On second thoughts, rather the one with the crane"), LANE, WEIGHTS, 0.5)
+    found = inner.earlier(asked("On second thoughts, rather the one with the crane"), LANE, True, NET, 0.5)
     assert found is not None
     state, share = found
     assert state == LIST.id
@@ -37,27 +39,34 @@ def test_a_changed_mind_goes_back_to_the_list() -> None:
 
 
 def test_what_goes_on_stays_at_the_tip() -> None:
-    assert inner.earlier(asked("At what time on Friday?"), LANE, WEIGHTS, 0.5) is None
-    assert inner.earlier(asked("On second thoughts, rather the one with the crane"), LANE, WEIGHTS, inner.NEVER) is None
-    assert inner.earlier(asked("On second thoughts, rather the other"), replace(LANE, latest=[3]), WEIGHTS, 0.1) is None
+    assert inner.earlier(asked("At what time on Friday?"), LANE, True, NET, 0.5) is None
+    assert inner.earlier(asked("On second thoughts, rather the one with the crane"), LANE, True, NET, inner.NEVER) is None
+    assert inner.earlier(asked("On second thoughts, rather the other"), replace(LANE, latest=[3]), True, NET, 0.1) is None
 
 
-def test_the_features_are_differences_to_the_tip() -> None:
-    states, rows = inner.rows(asked("Which one?"), LANE)
-    assert states == [2, 1]
-    assert rows.shape == (2, len(inner.FEATURES))
-    assert rows[:, inner.FEATURES.index("turn_nearer")] == pytest.approx([0.0, 0.0])
-    assert rows[1, inner.FEATURES.index("piece_nearer")] == pytest.approx(0.5)
-    assert np.isfinite(rows).all()
+def test_the_features_of_an_earlier_state_set_what_stands_up_to_it_against_what_came_after() -> None:
+    lane = replace(LANE, placed={1: 1.0, 2: 0.4, 3: 0.9}, joined={2: 0.1, 3: 0.6})
+    states, rows = inner.rows(asked("Which one?"), lane, False)
+    assert states == [3, 2, 1] and rows.shape == (3, len(inner.FEATURES)) and np.isfinite(rows).all()
+
+    def column(name: str) -> list[float]:
+        return [float(value) for value in rows[:, inner.FEATURES.index(name)]]
+
+    assert column("tip") == [1, 0, 0] and column("tip_active") == [0, 0, 0]
+    assert column("tip_doubt") == pytest.approx([0.1, 0, 0])
+    assert column("turn_nearer") == pytest.approx([0, 0, 0])
+    assert column("piece_nearer") == pytest.approx([0, 0.1, 0.5])
+    assert column("piece_split") == pytest.approx([0, 0.6 - 0.1, 0.6 - 0.2])
+    assert column("doubt_after") == pytest.approx([0, 0.1, 0.6]) and column("doubt_later") == pytest.approx([0, 0, 0.1])
+    assert column("joined_after") == pytest.approx([0, 0.6, 0.1])
 
 
 def test_the_decision_names_the_earlier_turn_and_keeps_the_tip_beside_it() -> None:
     recall = Recall([], {1: LANE}, NEXT, [], {}, 3, 10.0)
-    calibration = replace(Calibration.linear({"active": 9.0}, {"continuation": 0.9, "temporal": 0.9}), inner=WEIGHTS, inner_threshold=0.5)
     query = asked("On second thoughts, rather the one with the crane")
-    decision = localize.localize(query, recall, calibration)
+    decision = localize.localize(query, recall, CALIBRATION)
     assert decision.parent == NEXT.id
-    jump = localize.back_jump(query, recall, decision, calibration)
+    jump = localize.back_jump(query, recall, decision, CALIBRATION)
     assert jump is not None
     back = inner.back_to(decision, LIST, jump[1])
     assert (back.parent, back.candidates[0].state, back.candidates[1].state) == (LIST.id, LIST.id, NEXT.id)
@@ -67,6 +76,6 @@ def test_the_decision_names_the_earlier_turn_and_keeps_the_tip_beside_it() -> No
 
 def test_a_cue_that_decided_is_no_back_jump() -> None:
     recall = Recall([], {1: LANE}, NEXT, [], {}, 3, 10.0)
-    calibration = replace(Calibration.linear({"active": 9.0}, {"continuation": 0.9, "temporal": 0.9}), inner={"earlier": 9.0}, inner_threshold=0.1)
+    calibration = replace(CALIBRATION, earlier=Net.linear(inner.FEATURES, {"tip": -9.0}), threshold=0.1)
     query = asked("Go on")
     assert localize.back_jump(query, recall, localize.localize(query, recall, calibration), calibration) is None

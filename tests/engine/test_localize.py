@@ -14,6 +14,7 @@ from memory.engine import localize, pieces, rank
 from memory.engine.calibration import Calibration, CalibrationMismatchError
 from memory.engine.features import FEATURES, VERSION, wording
 from memory.engine.forest import Anchor, Hit, Interaction, Lane, Recall, Recalled, Sign
+from memory.engine.net import Net
 from memory.engine.query import Query, read
 from memory.engine.rank import additive_parts, probabilities
 from memory.engine.terms import terms
@@ -199,7 +200,7 @@ def test_any_input_finds_a_place(text: str) -> None:
 
 
 def test_weights_survive_being_written_and_read() -> None:
-    learned = replace(CALIBRATION, into=np.full((len(FEATURES), 2), 0.25), bias=np.array([0.5, -0.5]), out=np.array([1.0, -2.0]))
+    learned = with_units(np.full((len(FEATURES), 2), 0.25), np.array([0.5, -0.5]), np.array([1.0, -2.0]))
     again = Calibration.from_json(json.loads(json.dumps(learned.to_json())))
     rows = np.random.default_rng(1).normal(size=(3, len(FEATURES)))
     assert again.parts(rows) == pytest.approx(learned.parts(rows))
@@ -207,10 +208,22 @@ def test_weights_survive_being_written_and_read() -> None:
 
 def test_the_parts_of_a_score_sum_to_it_hidden_units_and_all() -> None:
     rng = np.random.default_rng(1)
-    learned = replace(CALIBRATION, into=rng.normal(size=(len(FEATURES), 3)), bias=rng.normal(size=3), out=rng.normal(size=3))
-    rows = rng.normal(size=(4, len(FEATURES)))
-    plain = rows @ learned.plain + (np.tanh(rows @ learned.into + learned.bias) - np.tanh(learned.bias)) @ learned.out
+    learned = with_units(rng.normal(size=(len(FEATURES), 3)), rng.normal(size=3), rng.normal(size=3))
+    rows, net = rng.normal(size=(4, len(FEATURES))), learned.places
+    plain = rows @ net.plain + (np.tanh(rows @ net.into + net.bias) - np.tanh(net.bias)) @ net.out
     assert learned.parts(rows).sum(axis=1) == pytest.approx(plain)
+    assert net.scores(rows) == pytest.approx(plain)
+
+
+def test_the_mean_of_nets_scores_as_they_do_on_average() -> None:
+    rng = np.random.default_rng(2)
+    nets = [with_units(rng.normal(size=(len(FEATURES), 3)), rng.normal(size=3), rng.normal(size=3)).places for _ in range(3)]
+    rows = rng.normal(size=(4, len(FEATURES)))
+    assert Net.mean_of(nets).scores(rows) == pytest.approx(np.mean([net.scores(rows) for net in nets], axis=0))
+
+
+def with_units(into: np.ndarray, bias: np.ndarray, out: np.ndarray) -> Calibration:
+    return replace(CALIBRATION, places=replace(CALIBRATION.places, into=into, bias=bias, out=out))
 
 
 def test_every_cue_of_the_wording_counts_for_going_on_and_for_the_new_root() -> None:
@@ -223,10 +236,11 @@ def test_every_cue_of_the_wording_counts_for_going_on_and_for_the_new_root() -> 
     "change",
     [
         {"features": VERSION + 1},
-        {"weights": {}},
+        {"places": {}},
+        {"places": {**CALIBRATION.places.to_json(), "bias": [1.0]}},
         {"temperature": 2.0},
         {"temperature": None},
-        {"inner": {"threshold": 0.5, "weights": {"horoscope": 1.0}}},
+        {"earlier": {"threshold": 0.5, **Net.linear(["horoscope"], {"horoscope": 1.0}).to_json()}},
         {"hash": ""},
     ],
 )

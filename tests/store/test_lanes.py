@@ -9,9 +9,10 @@ from memory import steps
 from memory.actions.create_forest import create_forest
 from memory.actions.refine import drain
 from memory.engine import query
+from memory.engine.forest import Lane
 from memory.evaluation.streams import MemoryForest
 from memory.llm.embed import embedder
-from memory.models import InteractionState, PieceVector, Turn
+from memory.models import InteractionState, PieceVector, RoutingDecision, Turn
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 11, 12, 12, 0, tzinfo=UTC)
@@ -51,19 +52,45 @@ def test_lanes_of_the_database_are_those_of_the_forest_in_memory(said: str, ines
     assert {position[branch] for branch in ours.lanes} == set(theirs.lanes) and len(theirs.lanes) == 3
     assert ours.telling == pytest.approx(theirs.telling)
     for branch, lane in ours.lanes.items():
-        other = theirs.lanes[position[branch]]
-        assert position[lane.tip.id] == other.tip.id and [position[state] for state in lane.latest] == list(other.latest)
-        assert {position[state]: cosine for state, cosine in lane.turns.items()} == pytest.approx(other.turns, abs=0.002)  # half floats
-        assert lane.near == pytest.approx(other.near, abs=0.002)
-        assert lane.described == pytest.approx(other.described, abs=0.002)
-        assert {(position[state], number): text for (state, number), text in lane.questions.items()} == other.questions
-        assert list(lane.sentences) == pytest.approx(list(other.sentences), abs=0.002)
-        assert {(position[state], number): cosine for (state, number), cosine in lane.pieces.items()} == pytest.approx(other.pieces, abs=0.002)
-        assert {(position[state], number): cosine for (state, number), cosine in lane.answered.items()} == pytest.approx(other.answered, abs=0.002)
-        assert (lane.terms, lane.tip_terms, lane.root_terms, lane.names) == (other.terms, other.tip_terms, other.root_terms, other.names)
-        assert {position[state]: words for state, words in lane.words.items()} == other.words
-        assert {position[state]: cosine for state, cosine in lane.joined.items()} == pytest.approx(other.joined, abs=0.002)
-        assert {position[state]: share for state, share in lane.placed.items()} == other.placed
+        assert_alike(lane, theirs.lanes[position[branch]], position)
+    assert ours.earlier == theirs.earlier == []
+
+
+@pytest.mark.parametrize("said", ASKED)
+def test_a_branch_that_took_in_a_turn_unsurely_is_also_a_place_as_it_stood_before(said: str, ines: Any) -> None:
+    forest, held = both(ines)
+    position = dict(InteractionState.objects.in_forest(forest).values_list("pk", "position"))
+    for state, probability in ((2, 0.79), (4, 0.9), (5, 0.4)):
+        turn = Turn.objects.get(state__position=state, forest=forest)
+        RoutingDecision.objects.update_or_create(
+            forest=forest, turn=turn, defaults={"method": "recall", "probability": probability, "margin": 0.1, "threshold": 0.0}
+        )
+        held._placed[state - 1] = probability
+    later = NOON + timedelta(days=1)
+    ours = steps.localize_text(forest, said, later).recall
+    theirs, _ = held.recall(query.read(said, later, "UTC"))
+    assert [(position[lane.tip.id], position[lane.aside or 0]) for lane in ours.earlier] == [(2, 5), (1, 2)]
+    for lane, other in zip(ours.earlier, theirs.earlier, strict=True):
+        assert_alike(lane, other, position)
+    for branch, lane in ours.lanes.items():
+        assert_alike(lane, theirs.lanes[position[branch]], position)
+
+
+def assert_alike(lane: Lane, other: Lane, position: dict[int, int]) -> None:
+    """A lane of the database, whose states have these positions, is one of the forest in memory, whose ids are positions; vectors are half floats."""
+    assert position[lane.tip.id] == other.tip.id and [position[state] for state in lane.latest] == list(other.latest)
+    assert {position[state]: cosine for state, cosine in lane.turns.items()} == pytest.approx(other.turns, abs=0.002)
+    assert lane.near == pytest.approx(other.near, abs=0.002)
+    assert lane.described == pytest.approx(other.described, abs=0.002)
+    assert {(position[state], number): text for (state, number), text in lane.questions.items()} == other.questions
+    assert list(lane.sentences) == pytest.approx(list(other.sentences), abs=0.002)
+    assert {(position[state], number): cosine for (state, number), cosine in lane.pieces.items()} == pytest.approx(other.pieces, abs=0.002)
+    assert {(position[state], number): cosine for (state, number), cosine in lane.answered.items()} == pytest.approx(other.answered, abs=0.002)
+    assert (lane.terms, lane.tip_terms, lane.root_terms, lane.names) == (other.terms, other.tip_terms, other.root_terms, other.names)
+    assert {position[state]: words for state, words in lane.words.items()} == other.words
+    assert {position[state]: cosine for state, cosine in lane.joined.items()} == pytest.approx(other.joined, abs=0.002)
+    assert {position[state]: share for state, share in lane.placed.items()} == other.placed
+    assert (position[lane.aside] if lane.aside else None) == other.aside
 
 
 def test_a_lane_says_how_surely_its_states_were_put_there_and_a_person_s_word_is_sure(ines: Any) -> None:

@@ -73,8 +73,12 @@ class Command(BaseCommand):
 
 def written(calibration: Calibration) -> str:
     """The JSON of fitted weights, a feature a line."""
-    values = calibration.to_json()
-    features = values.pop("weights")
-    head = json.dumps(values, indent=1)
-    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(numbers, separators=(',', ':'))}" for name, numbers in features.items())
-    return f'{head[:-2]},\n "weights": {{\n{lines}\n }}\n}}\n'
+    return _lines(calibration.to_json()) + "\n"
+
+
+def _lines(value: Any, depth: int = 0) -> str:
+    """JSON with a line for each entry of what holds objects, and one line for all else."""
+    if not (isinstance(value, dict) and any(isinstance(held, dict) for held in value.values())):
+        return json.dumps(value, separators=(",", ":"))
+    inside = ",\n".join(f"{' ' * (depth + 1)}{json.dumps(name)}: {_lines(held, depth + 1)}" for name, held in value.items())
+    return f"{{\n{inside}\n{' ' * depth}}}"
