@@ -240,11 +240,11 @@ def why_not(turn: Turn, state: InteractionState) -> Weighed:
     place = localize_text(forest, said, turn.sent_at, as_of=before, beside=())
     # What recall didn't bring is scored among the others; what it brought, without it: scores look at who else is there.
     wide = place if place.recall.tips.keys() >= set(branches.values()) else localize_text(forest, said, turn.sent_at, as_of=before, beside=branches.values())
-    candidate = _of_branch(wide, branches[state.pk])
+    candidate = _candidate(wide, state.pk, branches)
     if told and chosen is None:
-        winner = _of_branch(place, None)
+        winner = _candidate(place, None, branches)
     elif chosen in branches:
-        winner = _of_branch(place if branches[chosen] in place.recall.tips else wide, branches[chosen])
+        winner = _candidate(place if branches[chosen] in place.recall.tips else wide, chosen, branches)
     else:  # it was deleted
         winner = place.decision.candidates[0]
     given = told is not None and not told["parts"]
@@ -253,9 +253,9 @@ def why_not(turn: Turn, state: InteractionState) -> Weighed:
     return Weighed(candidate, winner, wording.words(place.query, method, candidate, winner, given=given), changed)
 
 
-def _of_branch(place: Place, branch: int | None) -> Candidate:
-    """The candidate that a branch is, None being the new root."""
-    end = None if branch is None else place.recall.tips[branch].id
+def _candidate(place: Place, state: int | None, branches: Mapping[int, int]) -> Candidate:
+    """The candidate that ends with a state, else the branch that it is on; None being the new root. `branches`: the branch of each state."""
+    end = state if state is None or state in place.recall.ends else place.recall.tips[branches[state]].id
     return next(candidate for candidate in place.decision.candidates if candidate.state == end)
 
 

@@ -240,7 +240,7 @@ def test_a_turn_that_a_wrong_place_drew_after_it_is_proposed_to_follow(ines, as_
         ("a", {"new_root": True}, "I am planning our kitchen in white oak.", "Fine."),
         ("b", {"new_root": True}, "Help me write my talk about volcanoes in Iceland.", "Gladly."),
         ("c", {"parent": "a"}, "The volcano talk in Iceland needs slides on lava and magma.", "Slides on lava and magma, then."),  # put wrong
-        ("d", {}, "How many slides on lava and magma does the volcano talk need?", "Twelve."),
+        ("d", {"parent": "c"}, "How many slides on lava and magma does the volcano talk need?", "Twelve."),
     ]
     for number, (key, place, user, assistant) in enumerate(talk):
         observe(forest, [{"id": key, "user": user, "assistant": assistant, "time": f"2026-03-{number + 5:02d}T10:00:00Z", **place}])
