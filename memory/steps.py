@@ -254,9 +254,12 @@ def why_not(turn: Turn, state: InteractionState) -> Weighed:
 
 
 def _candidate(place: Place, state: int | None, branches: Mapping[int, int]) -> Candidate:
-    """The candidate that ends with a state, else the branch that it is on; None being the new root. `branches`: the branch of each state."""
-    end = state if state is None or state in place.recall.ends else place.recall.tips[branches[state]].id
-    return next(candidate for candidate in place.decision.candidates if candidate.state == end)
+    """The candidate that ends with a state, else that of its branch; None being the new root. `branches`: the branch of each state."""
+    ends = place.recall.ends
+    candidates = {candidate.state: candidate for candidate in place.decision.candidates}
+    if state in candidates:
+        return candidates[state]
+    return next(candidate for end, candidate in candidates.items() if end is not None and state is not None and ends[end].branch == branches[state])
 
 
 def placed(forest: Forest, said: str, now: datetime, parent: InteractionState | None) -> Place:

@@ -67,7 +67,7 @@ def localize_additive(
     """The same cascade with the paper's own sum and its fixed τ (§3.2). `ce_scores` are a cross-encoder's logits by state, on the scale of
     BGE-Reranker-v2-M3 (another scale needs a `threshold` of its own); a branch has that of its best state.
     Of `calibration` only the worth of cues is used: these probabilities aren't fitted."""
-    found = rank.read(query, _with(recall, then)).branches
+    found = rank.read(query, replace(_with(recall, then), earlier=())).branches  # the paper knows tips only
     lowest = min(ce_scores.values(), default=0.0)
     scored = [
         (
@@ -112,7 +112,11 @@ def _decide(
     totals = [sum(parts.values()) for _, parts in scored]
     threshold = sum(fresh_parts.values())
     shares = rank.probabilities([*totals, threshold], temperature)
-    method, chosen = _choose(query, scored, totals, threshold, recall, then)
+    method, chosen = _choose(query, scored, shares, recall, then)
+    kept_places = _best_places([branch.tip.branch for branch, _ in scored], shares, chosen)
+    scored, totals = [scored[index] for index in kept_places], [totals[index] for index in kept_places]
+    shares = [*kept_places.values(), shares[-1]]
+    chosen = list(kept_places).index(chosen) if chosen is not None else None
     if method in ("continuation", "temporal") and chosen is not None:
         shares = _given(shares, chosen, cue_probability.get(method, SURE))
     candidates = [_candidate(branch, parts, total, share) for (branch, parts), total, share in zip(scored, totals, shares, strict=False)]
@@ -162,8 +166,8 @@ def given(parent: Interaction | None, *, edited: bool = False) -> Decision:
 Scored = Sequence[tuple[Branch, Mapping[str, float]]]
 
 
-def _choose(query: Query, scored: Scored, totals: Sequence[float], threshold: float, recall: Recall, then: Sequence[Recalled]) -> tuple[Method, int | None]:
-    """The method that decides, and the index of the branch it picks (None = a new root)."""
+def _choose(query: Query, scored: Scored, shares: Sequence[float], recall: Recall, then: Sequence[Recalled]) -> tuple[Method, int | None]:
+    """The method that decides, and the index of the place it picks (None = a new root). `shares`: of all places, the new root last."""
     active = next((index for index, (branch, _) in enumerate(scored) if branch.active), None)
     if active is not None and query.cues.continuation:
         return "continuation", active
@@ -179,10 +183,22 @@ def _choose(query: Query, scored: Scored, totals: Sequence[float], threshold: fl
             told = any(scored[index][0].shared for index in eligible)
             matter = {index: sum(scored[index][1][part] for part in ("meaning", "words", "names", "path")) if told else 0.0 for index in eligible}
             return "temporal", max(eligible, key=lambda index: (matter[index], at_that_time[scored[index][0].tip.branch]))
-    best = max(range(len(totals)), key=totals.__getitem__, default=None)
-    if best is None or not totals[best] > threshold:
+    places = _best_places([branch.tip.branch for branch, _ in scored], shares)
+    best = max(places, key=places.__getitem__, default=None)
+    if best is None or not places[best] > shares[-1]:
         return "new_root", None
     return "recall", best
+
+
+def _best_places(branches: Sequence[int], shares: Sequence[float], chosen: int | None = None) -> dict[int, float]:
+    """Of each branch the likeliest of its places (or the chosen one), by index, with the share of them all: first the branch is decided, then where on it."""
+    of: dict[int, list[int]] = {}
+    for index, branch in enumerate(branches):
+        of.setdefault(branch, []).append(index)
+    return {
+        chosen if chosen is not None and chosen in places else max(places, key=shares.__getitem__): sum(shares[index] for index in places)
+        for places in of.values()
+    }
 
 
 def _given(shares: Sequence[float], chosen: int, probability: float) -> list[float]:

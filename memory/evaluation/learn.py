@@ -1,6 +1,6 @@
 """Learning the ranker from examples: a conditional logit whose scores are linear in the features plus one small hidden layer, in NumPy.
 
-The loss is −log Σ_right softmax, each source of examples with its weight; L2 on everything, features standardized, dropout while learning. Deterministic
+The loss is −log Σ right · softmax, each source of examples with its weight; L2 on everything, features standardized, dropout while learning. Deterministic
 for a seed.
 """
 
@@ -30,20 +30,20 @@ DROPOUT: Final = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One turn: a row of features per branch and a last one for the new root, (rows, features); which rows are right; its weight."""
+    """One turn: a row of features per place, (rows, features); how right each place is, 0…1; its weight."""
 
     rows: Matrix
-    right: NDArray[np.bool_]
+    right: Matrix
     weight: float
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Examples side by side, short ones padded: rows (examples, places, features), which places there are, which are right, the share of each example."""
+    """Examples side by side, short ones padded: rows (examples, places, features), which places there are, how right they are, the share of each example."""
 
     rows: NDArray[np.float32]
     inside: NDArray[np.bool_]
-    right: NDArray[np.bool_]
+    right: NDArray[np.float32]
     share: Matrix
 
 
@@ -51,7 +51,7 @@ def batch(examples: Sequence[Example]) -> Batch:
     most = max(len(item.rows) for item in examples)
     rows = np.zeros((len(examples), most, examples[0].rows.shape[1]), dtype=np.float32)
     inside = np.zeros((len(examples), most), dtype=bool)
-    right = np.zeros((len(examples), most), dtype=bool)
+    right = np.zeros((len(examples), most), dtype=np.float32)
     for index, item in enumerate(examples):
         rows[index, : len(item.rows)], inside[index, : len(item.rows)], right[index, : len(item.rows)] = item.rows, True, item.right
     share = np.array([item.weight for item in examples])
@@ -108,7 +108,7 @@ def _slopes(
     parameters: Parameters,
     rows: NDArray[np.float32],
     inside: NDArray[np.bool_],
-    right: NDArray[np.bool_],
+    right: NDArray[np.float32],
     dropout: float,
     rng: np.random.Generator,
 ) -> Parameters:
@@ -119,7 +119,7 @@ def _slopes(
     inner = np.tanh(dropped @ parameters["into"] + parameters["bias"])
     scores = np.where(inside, rows @ parameters["plain"] + (inner * units) @ parameters["out"], -np.inf)
     raised = np.exp(scores - scores.max(axis=1, keepdims=True))
-    hit = np.where(right, raised, 0.0)
+    hit = right * raised
     error = (raised / raised.sum(axis=1, keepdims=True) - hit / np.maximum(hit.sum(axis=1, keepdims=True), 1e-30)).astype(np.float32) / len(rows)
     back = error[:, :, None] * (parameters["out"] * units) * (1 - inner**2)
     return {
@@ -141,17 +141,17 @@ PRECISION: Final = 0.8  # of back-jumps that are followed: most turns go on at t
 ENOUGH: Final = 5  # followed on streams not learnt from, or none are
 
 
-def learn_jumps(jumps: Sequence[Example], *, nets: int = 1) -> Net:
+def learn_jumps(jumps: Sequence[Example], *, nets: int = 1, steps: int = STEPS // 2) -> Net:
     """A net over `inner.FEATURES` that makes the right state of each branch likely; the first row of an example is the tip. Raises ValueError without any."""
-    return learn(jumps, inner.FEATURES, nets=nets, hidden=16, steps=2_000)
+    return learn(jumps, inner.FEATURES, nets=nets, hidden=16, steps=steps)
 
 
-def threshold_of(folds: Sequence[tuple[Sequence[Example], Sequence[Example]]]) -> float:
+def threshold_of(folds: Sequence[tuple[Sequence[Example], Sequence[Example]]], *, steps: int = STEPS // 2) -> float:
     """The least share from which back-jumps are right PRECISION of the time, on jumps that weren't learnt from: folds of (learnt, unseen)."""
     followed: list[tuple[float, bool]] = []
     for learnt, unseen in folds:
         if learnt and unseen:
-            net = learn_jumps(learnt)
+            net = learn_jumps(learnt, steps=steps)
             for jump in unseen:
                 scores = net.scores(jump.rows)
                 shares = np.exp(scores - scores.max())

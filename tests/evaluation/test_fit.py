@@ -61,7 +61,7 @@ def test_a_parent_that_comes_later_is_refused(tmp_path: Path) -> None:
 def test_fitted_weights_find_their_way_and_can_be_read_back(streams: list[list[GoldTurn]]) -> None:
     told: list[str] = []
     cached = CachedEmbedder(embed)
-    calibration = fit.fit({"made up": streams}, cached, told.append)
+    calibration = fit.fit({"made up": streams}, cached, told.append, processes=2, steps=300)
     assert Calibration.from_json(calibration.to_json()).fitted_on == ("made up",)
     assert fit.measure(streams, cached, calibration).branch > 0.8
     assert told

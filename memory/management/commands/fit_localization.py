@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ class Command(BaseCommand):
             "--test", nargs="*", type=Path, default=[], metavar="NAME=DIR", help="sources to measure on, of other dialogues than those fitted on"
         )
         parser.add_argument("--weight", nargs="*", default=[], metavar="NAME=WEIGHT", help="how much a source counts beside the others, 1 by default")
+        parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="streams replayed at the same time")
         parser.add_argument("--record", action="store_true", help="write the figures of --test into docs/measurements.md")
         parser.add_argument("--out", type=Path, default=WEIGHTS, help="the JSON file to write")
 
@@ -37,7 +39,7 @@ class Command(BaseCommand):
                 raise CommandError("These are a person's own corrections, and the shipped weights are everybody's: write the file elsewhere with --out.")
             sources, tests = self._sources(options["directories"]), self._sources(options["test"])
             weights = {name: float(weight) for name, _, weight in (given.partition("=") for given in options["weight"])}
-            calibration = fit.fit(sources, embed, self.stdout.write, weights)
+            calibration = fit.fit(sources, embed, self.stdout.write, weights, options["processes"])
         except (OSError, ValueError, KeyError) as error:
             raise CommandError(f"These streams can't be fitted on: {error}") from error
         options["out"].parent.mkdir(parents=True, exist_ok=True)
@@ -45,7 +47,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Wrote {options['out'].name}.")
         rows = []
         for name, test in tests.items():
-            measured = str(fit.measure(test, embed, calibration))
+            measured = str(fit.measure(test, embed, calibration, options["processes"]))
             self.stdout.write(f"{name}: {measured}")
             rows.append((name, measured))
         if options["record"] and rows:
