@@ -287,6 +287,8 @@ JUDGE_MODEL = os.environ.get("JUDGE_MODEL", "").strip()
 JUDGE_API_KEY = os.environ.get("JUDGE_API_KEY", "").strip()
 EXTRACTION = env_choice("EXTRACTION", "one-call", ("one-call", "separate", "rules"))
 LOCALIZER = env_choice("LOCALIZER", "calibrated", ("calibrated", "additive-ce"))
+# Weights of one's own (`manage.py fit_localization --out FILE`) in place of those that came with the code.
+LOCALIZER_WEIGHTS = Path(os.environ["LOCALIZER_WEIGHTS"]).resolve() if os.environ.get("LOCALIZER_WEIGHTS", "").strip() else None
 # Where ranking alone is less sure than this of a chat turn's place, the endpoint is asked, for so many seconds at most; 0: never.
 LOCALIZER_ASK_BELOW = env_number("LOCALIZER_ASK_BELOW", 0.7, 1)
 LOCALIZER_ASK_SECONDS = env_number("LOCALIZER_ASK_SECONDS", 10, 120)

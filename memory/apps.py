@@ -8,4 +8,4 @@ class MemoryConfig(AppConfig):
     verbose_name = "Memory"
 
     def ready(self) -> None:
-        from memory import shut_out  # noqa: F401 - it listens to Django's signals
+        from memory import checks, shut_out  # noqa: F401 - they register with Django's checks and signals

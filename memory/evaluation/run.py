@@ -32,6 +32,7 @@ from memory.evaluation.systems.base import Placed, System
 from memory.evaluation.systems.cache import CachedEmbedder
 from memory.evaluation.systems.peers import NotMeasuredError
 from memory.evaluation.systems.reading import Keeping, Readable, Setting
+from memory.llm.calibration import calibration
 from memory.llm.embed import embedder
 from memory.llm.interface import ModelError
 
@@ -122,6 +123,7 @@ def conditions(plan: Plan, benchmark: Benchmark, cases: Sequence[Case], total: i
         f"{plan.prefix} prefix",
         *([f"budgets in o200k_base, headings and dates included, {FILL}"] if number else []),
         f"embedder {identity}",
+        f"localization weights {calibration().hash[:8]}",
     ]
     return "; ".join(parts)
 

@@ -279,3 +279,55 @@ def test_an_anchor_lifts_its_topic_and_lowers_the_others() -> None:
 def test_cues_decide_before_a_cross_encoder_is_asked() -> None:
     decision = localize.localize_additive(asked("Go on, please"), recalled((HOOD, 0.9), (BREAD, 0.1)), {}, CALIBRATION)
     assert (decision.method, decision.parent) == ("continuation", BREAD.id)
+
+
+# --- A branch as it stood before a turn that was put there unsurely ---------------------------------------------------------
+
+STRAY = said(4, "Which boots for the Kungsleden?", root=1, parent=2, topic="Kitchen", answer="Light ones.")
+
+
+def with_a_stray(cosine_before: float, cosine_at_tip: float) -> Recall:
+    """The kitchen's branch took in a turn about boots unsurely; the bread's is the one used last."""
+    found = recalled((STRAY, cosine_at_tip), (BREAD, 0.1))
+    tip = replace(found.lanes[STRAY.branch], latest=[1, 2, 4], placed={1: 1.0, 2: 0.95, 4: 0.4}, joined={2: 0.5, 4: 0.05})
+    before = replace(tip, tip=HOOD, latest=[1, 2], near={"tip": cosine_before, "best": cosine_before}, aside=STRAY.id)
+    return replace(found, lanes={**found.lanes, STRAY.branch: tip}, earlier=[before])
+
+
+def test_the_matter_of_a_branch_goes_on_from_before_a_stray_turn() -> None:
+    decision = localize.localize(asked("And is it loud?"), with_a_stray(0.8, 0.1), CALIBRATION)
+    assert (decision.parent, decision.root) == (HOOD.id, 1)
+    assert decision.why.endswith("What came after on that path was put there unsurely, and is left aside.")
+
+
+def test_the_stray_matter_itself_goes_on_at_the_tip() -> None:
+    decision = localize.localize(asked("And are they light?"), with_a_stray(0.1, 0.8), CALIBRATION)
+    assert decision.parent == STRAY.id and "left aside" not in decision.why
+
+
+def test_a_branch_is_one_candidate_with_the_share_of_all_its_places() -> None:
+    recall = with_a_stray(0.6, 0.5)
+    decision = localize.localize(asked("And is it loud?"), recall, CALIBRATION)
+    assert [candidate.root for candidate in decision.candidates].count(1) == 1 and len(decision.candidates) == 3
+    assert sum(candidate.probability for candidate in decision.candidates) == pytest.approx(1.0)
+    shares = dict(zip([STRAY.id, BREAD.id, HOOD.id, None], of_all_places(recall), strict=True))
+    assert decision.candidates[0].state == HOOD.id
+    assert decision.probability == pytest.approx(shares[HOOD.id] + shares[STRAY.id])
+
+
+def test_of_two_likely_places_of_one_branch_neither_loses_to_a_single_one_elsewhere() -> None:
+    found = with_a_stray(0.5, 0.5)
+    bread = replace(found.lanes[BREAD.branch], near={"tip": 0.55, "best": 0.55})
+    shares = of_all_places(together := replace(found, lanes={**found.lanes, BREAD.branch: bread}, active=None))
+    assert max(shares) == shares[1]  # the bread's is the likeliest single place
+    assert localize.localize(asked("And is it loud?"), together, CALIBRATION).root == 1
+
+
+def test_the_paper_s_own_sum_knows_ends_of_branches_only() -> None:
+    decision = localize.localize_additive(asked("And is it loud?"), with_a_stray(0.8, 0.1), {4: 9.0, 3: 1.0}, CALIBRATION)
+    assert HOOD.id not in {candidate.state for candidate in decision.candidates}
+
+
+def of_all_places(recall: Recall) -> list[float]:
+    field = rank.read(asked("And is it loud?"), recall)
+    return probabilities([sum(parts.values()) for parts in field.parts(CALIBRATION)], CALIBRATION.temperature)

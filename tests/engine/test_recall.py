@@ -4,7 +4,21 @@ from datetime import UTC, datetime
 
 from memory.engine.forest import Channel, Hit, Interaction, Recalled
 from memory.engine.query import Query, read
-from memory.engine.recall import ANCHOR_LIMIT, COMMON_SHARE, SCAN_LIMIT, TERM_LIMIT, bm25, fused, idf, is_common, match_anchors, select_terms
+from memory.engine.recall import (
+    ANCHOR_LIMIT,
+    COMMON_SHARE,
+    EARLIER_PLACES,
+    SCAN_LIMIT,
+    TERM_LIMIT,
+    bm25,
+    cut_off,
+    doubtful,
+    fused,
+    idf,
+    is_common,
+    match_anchors,
+    select_terms,
+)
 
 
 def asked(text: str) -> Query:
@@ -86,3 +100,20 @@ def test_nothing_found_is_nothing_ranked() -> None:
 def recalled(identity: int, similarity: float, parent: int | None = None) -> Recalled:
     time = datetime(2026, 11, 12, 12, 0, tzinfo=UTC)
     return Recalled(Interaction(identity, identity, parent, identity, identity, 0, time, "Hi", ""), {}, similarity)
+
+
+def test_a_branch_is_doubted_where_a_turn_was_put_unsurely_the_most_doubtful_first() -> None:
+    latest = {7: [1, 2, 3, 4], 9: [5, 6]}
+    placed = {1: 0.1, 2: 0.79, 3: 0.3, 4: 0.5, 5: 1.0, 6: 0.8}
+    assert doubtful(latest, placed) == [(7, 2), (7, 3)]  # the first state of a branch has none before it on it; two of a branch at most
+    assert doubtful({7: [1, 2], 9: [5, 6]}, {2: 0.79, 6: 0.4}) == [(9, 1), (7, 1)]
+    assert doubtful(latest, {}) == []
+    many = {branch: [branch, branch + 1] for branch in range(0, 60, 2)}
+    assert len(doubtful(many, dict.fromkeys(range(60), 0.5))) == EARLIER_PLACES
+
+
+def test_words_that_came_only_with_what_is_left_aside_go_with_it() -> None:
+    whole = frozenset({"kitchen", "hood", "boot", "path"})
+    words = {1: frozenset({"kitchen"}), 2: frozenset({"hood"}), 3: frozenset({"boot", "kitchen"})}
+    assert cut_off(whole, words, [1, 2], frozenset({"path"})) == {"kitchen", "hood", "path"}
+    assert cut_off(whole, words, [1, 2, 3], frozenset()) == whole
