@@ -28,7 +28,7 @@ Columns = dict[str, Column]
 VERSION: Final = 3
 SHARPNESS: Final = 0.06  # of the softmax that gives each branch its share of a similarity; of covered words
 WORD_SHARPNESS: Final = 0.15
-ASKS, TELLS = 0.5, 0.7  # shares of telling turns from which a person counts as one who tells, and wholly so
+ASKS, TELLS = 0.4, 0.6  # shares of telling turns from which a person counts as one who tells, and wholly so
 OPEN_FROM, OPEN_SPREAD, OPEN_HIGH = 0.08, 0.15, 0.25  # cosines with an open question from which, and over which span, they speak for it
 ANSWERED: Final = 2.0  # how fast an open question counts as answered as the next turn comes near it
 NEAR_LEADS: Final = ("near_described", "near_tip", "near_centre", "near_best", "near_sentence", "near_sentences", "near_root", "near_said")
@@ -42,6 +42,8 @@ SHARES: Final[Mapping[str, float]] = {
     "words_path": WORD_SHARPNESS,
     "words_only": WORD_SHARPNESS,
 }
+# What a branch that has nothing to do with the input is like: where there is no other branch, or none that is nearer, leads and shares are over that.
+ANY: Final[Mapping[str, float]] = {**dict.fromkeys((*NEAR_LEADS, "open_any"), 0.15), "words_path": 0.1, "words_only": 0.0, "open_near": 0.05}
 BESTS: Final = (
     "near_tip",
     "near_centre",
@@ -358,15 +360,15 @@ def _compare(columns: Columns, branches: Sequence[int]) -> None:
         return found
 
     for name in LEADS:
-        best = elsewhere(columns[name])
-        columns[f"lead_{name}"] = columns[name] - np.where(np.isfinite(best), best, 0.0)
+        columns[f"lead_{name}"] = columns[name] - np.maximum(elsewhere(columns[name]), ANY.get(name, 0.0))
     groups = [np.flatnonzero(of == branch) for branch in dict.fromkeys(branches)]
     for name, sharpness in SHARES.items():
-        raised = np.exp((columns[name] - columns[name].max(initial=-np.inf)) / sharpness)
+        top = columns[name].max(initial=ANY[name])
+        raised = np.exp((columns[name] - top) / sharpness)
         bests = np.array([raised[group].max() for group in groups])
-        others = np.zeros(len(of))
+        others = np.full(len(of), np.exp((ANY[name] - top) / sharpness))
         for group, best in zip(groups, bests, strict=True):
-            others[group] = bests.sum() - best
+            others[group] += bests.sum() - best
         columns[f"share_{name}"] = raised / (raised + others)
         columns[f"active_share_{name}"] = columns["active"] * columns[f"share_{name}"]
     for name in ("open_some", "item_near"):

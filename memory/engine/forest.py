@@ -122,7 +122,7 @@ class Recall:
     document_frequency: Mapping[str, int]
     states: int
     average_length: float
-    telling: float = 0.5
+    telling: float = 0.3
     earlier: Sequence[Lane] = ()
 
     @property

@@ -31,6 +31,7 @@ CENTRE_STATES: Final = 16  # latest turns of a branch that its centre is the mea
 DOUBTED: Final = 0.8  # a turn put on a branch with less than this probability may belong elsewhere: the branch before it is a place of its own
 DOUBTS: Final = 2  # such places of one branch, the most doubtful
 EARLIER_PLACES: Final = 10  # … and of all branches together
+TELLING_BEFORE: Final = (12, 0.3)  # so many imagined turns before the first, and the share of them that tell: most people ask
 TELLING_TURNS: Final = 48  # latest turns from which is read whether a person tells or asks
 TERM_LIMIT: Final = 12  # query terms looked up
 SCAN_LIMIT: Final = 4_000  # postings read for one query, about
@@ -175,3 +176,9 @@ def cut_off(lane_terms: frozenset[str], words: Mapping[int, frozenset[str]], kep
     before = root_terms.union(*(words.get(state, frozenset()) for state in kept))
     after = frozenset().union(*(said for state, said in words.items() if state not in set(kept)))
     return lane_terms - (after - before)
+
+
+def telling_share(tells: Sequence[bool]) -> float:
+    """The share of the latest turns that tell something rather than ask, beside that of TELLING_BEFORE: a few turns prove no habit."""
+    number, share = TELLING_BEFORE
+    return (sum(tells) + number * share) / (len(tells) + number)

@@ -66,6 +66,28 @@ def write(out: Path, kind: Kind, file: Path, *, part: tuple[int, int] = (1, 2), 
     return written
 
 
+def among(lines: Sequence[Mapping[str, Any]], dialogues: Sequence[Dialogue], chance: random.Random, share: float = 0.15) -> Iterator[dict[str, Any]]:
+    """A stream with turns of real dialogues dealt into it: after each of its turns, with the chance `share`, one to three of a dialogue opened or resumed.
+
+    What only generated streams teach, such as that every new matter is introduced in so many words, doesn't hold in these."""
+    unopened, paused = list(dialogues), list[tuple[Dialogue, int]]()
+    for line in lines:
+        yield dict(line)
+        if chance.random() >= share or not (unopened or paused):
+            continue
+        time = datetime.fromisoformat(line["time"])
+        resumed = bool(paused) and (not unopened or chance.random() < RESUME)
+        turns, at = paused.pop(chance.randrange(len(paused))) if resumed else (unopened.pop(0), 0)
+        number = len(dialogues) - len(unopened) if not resumed else next(place for place, one in enumerate(dialogues, 1) if one is turns)
+        for index in range(at, min(len(turns), at + chance.randint(1, 3))):
+            said, time = turns[index], time + timedelta(seconds=1)
+            above = None if said.parent is None else f"d{number}-{said.parent}"
+            yield {"id": f"d{number}-{index}", "user": said.user, "assistant": said.assistant, "time": time.isoformat(), "parent": above}
+            at = index + 1
+        if at < len(turns):
+            paused.append((turns, at))
+
+
 def _lines(dialogues: Sequence[Dialogue], chance: random.Random, *, resolved: bool, all_left: bool) -> Iterator[dict[str, Any]]:
     ids: dict[tuple[int, int], str] = {}
     time = START + timedelta(minutes=chance.randrange(120 * 24 * 60))

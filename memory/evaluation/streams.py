@@ -155,7 +155,7 @@ class MemoryForest:
             document_frequency=frequency,
             states=total,
             average_length=average,
-            telling=(1 + sum(tells)) / (2 + len(tells)),
+            telling=recall.telling_share(tells),
         )
         return brought, scores
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from memory.engine import pieces
 from memory.engine.forest import Interaction, Lane
 from memory.engine.query import Query
-from memory.engine.recall import CENTRE_STATES, LATEST_STATES, RECENT_BRANCHES, RECENT_STATES, TELLING_TURNS, cut_off, doubtful
+from memory.engine.recall import CENTRE_STATES, LATEST_STATES, RECENT_BRANCHES, RECENT_STATES, TELLING_TURNS, cut_off, doubtful, telling_share
 from memory.engine.terms import terms
 from memory.models import PostingKind, RoutingDecision, StateVector
 from memory.store import read
@@ -36,7 +36,7 @@ def latest(forest: int, as_of: int | None = None) -> Latest:
         [forest, read.until(as_of), LOOKED_BACK],
     )
     tells = [told for _, told in rows[:TELLING_TURNS]]
-    return Latest(tuple(dict.fromkeys(branch for branch, _ in rows))[:RECENT_BRANCHES], (1 + sum(tells)) / (2 + len(tells)))
+    return Latest(tuple(dict.fromkeys(branch for branch, _ in rows))[:RECENT_BRANCHES], telling_share(tells))
 
 
 @dataclass(frozen=True, slots=True)
