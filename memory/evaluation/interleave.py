@@ -40,13 +40,24 @@ class Said:
 Dialogue = Sequence[Said]
 
 
-def write(out: Path, kind: Kind, file: Path, *, part: tuple[int, int] = (1, 2), streams: int = 10, seed: int = 1, resolved: bool = False) -> int:
+def write(
+    out: Path,
+    kind: Kind,
+    file: Path,
+    *,
+    part: tuple[int, int] = (1, 2),
+    streams: int = 10,
+    seed: int = 1,
+    resolved: bool = False,
+    branches: tuple[int, int] = OPEN,
+) -> int:
     """Write streams (`KIND-000.jsonl` …) made of one part of the dialogues; how many interactions they have. Every dialogue is used once before one is again.
 
-    `resolved` (CAsT): a dialogue is resumed in self-contained wording. Raises ValueError for fewer dialogues than a stream needs."""
-    pools = [pool for pool in (_part(found, kind, part) for found in READERS[kind](_items(file))) if len(pool) >= OPEN[1]]
+    `resolved` (CAsT): a dialogue is resumed in self-contained wording. `branches`: how many dialogues a stream has, from … to. Raises ValueError for fewer
+    dialogues than a stream needs."""
+    pools = [pool for pool in (part_of(found, kind, part) for found in READERS[kind](items(file))) if len(pool) >= branches[1]]
     if not pools:
-        raise ValueError(f"{file.name} has too few dialogues in part {part[0]} of {part[1]}: a stream takes up to {OPEN[1]}.")
+        raise ValueError(f"{file.name} has too few dialogues in part {part[0]} of {part[1]}: a stream takes up to {branches[1]}.")
     out.mkdir(parents=True, exist_ok=True)
     chance = random.Random(f"streams/{kind}/{part}/{seed}")
     decks: dict[int, list[str]] = {}
@@ -54,7 +65,7 @@ def write(out: Path, kind: Kind, file: Path, *, part: tuple[int, int] = (1, 2), 
     for number in range(streams):
         pool, deck = pools[number % len(pools)], decks.setdefault(number % len(pools), [])
         chosen: list[str] = []
-        wanted = chance.randint(*OPEN)
+        wanted = chance.randint(*branches)
         while len(chosen) < wanted:
             if not deck:
                 deck.extend(chance.sample(sorted(pool), len(pool)))
@@ -134,7 +145,7 @@ def _schedule(lengths: Sequence[int], chance: random.Random, all_left: bool) -> 
 # --- Dialogues --------------------------------------------------------------------------------------------------------
 
 
-def _part(dialogues: Mapping[str, Dialogue], kind: Kind, part: tuple[int, int]) -> dict[str, Dialogue]:
+def part_of(dialogues: Mapping[str, Dialogue], kind: Kind, part: tuple[int, int]) -> dict[str, Dialogue]:
     """The dialogues of part (i, n): by the hash of their ids; of CAsT's few topics by its rank, so that parts are of one size.
 
     Sessions that LongMemEval made of one persona share the beginning of their ids and stay in one part."""
@@ -154,7 +165,8 @@ def _hash(name: str) -> int:
     return int(hashlib.sha256(name.encode()).hexdigest(), 16)
 
 
-def _items(file: Path) -> list[Any]:
+def items(file: Path) -> list[Any]:
+    """The objects of a JSONL file or of one JSON list, gz or plain."""
     with gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open(encoding="utf-8") as opened:
         text = opened.read()
     return list(json.loads(text)) if text.lstrip().startswith("[") else [json.loads(line) for line in text.splitlines() if line.strip()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 
@@ -125,3 +126,19 @@ def test_sessions_of_a_persona_stay_in_one_half(tmp_path):
     assert interleave._persona("answer_8748f791_abs_1") == interleave._persona("answer_8748f791_2") == "8748f791"
     assert interleave._persona("sharegpt_bc9Xq_0") == interleave._persona("sharegpt_bc9Xq_13")
     assert interleave._persona("ultrachat_12") != interleave._persona("ultrachat_13")
+
+
+def test_real_dialogues_are_dealt_into_a_stream_opened_left_and_resumed() -> None:
+    lines = [
+        {"id": f"g{n}", "user": f"G {n}", "assistant": "", "time": f"2026-03-02T09:{n:02d}:00+00:00", "parent": f"g{n - 1}" if n else None} for n in range(40)
+    ]
+    dialogues = [[interleave.Said(f"{name} {n}", "", n - 1 if n else None, "") for n in range(4)] for name in "AB"]
+    dealt = list(interleave.among(lines, dialogues, random.Random(3), 0.4))
+    assert [line for line in dealt if line["id"].startswith("g")] == lines
+    for name, number in (("A", 1), ("B", 2)):
+        of = [(line["id"], line["parent"], line["user"]) for line in dealt if line["user"].startswith(name)]
+        assert of == [(f"d{number}-{n}", f"d{number}-{n - 1}" if n else None, f"{name} {n}") for n in range(4)]
+    places = [index for index, line in enumerate(dealt) if line["user"].startswith("A")]
+    assert places[-1] - places[0] > 3  # not all in one go
+    assert [line["time"] for line in dealt] == sorted(line["time"] for line in dealt)
+    assert list(interleave.among(lines, dialogues, random.Random(3), 0.0)) == lines

@@ -6,24 +6,27 @@ import json
 import os
 from argparse import ArgumentParser
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from memory.engine.calibration import Calibration
-from memory.evaluation import fit, measurements, streams
+from memory.evaluation import fit, measurements, recipe, streams
 from memory.evaluation.corrections import is_personal
 from memory.llm.calibration import WEIGHTS
 from memory.llm.embed import embedder
 
 
 class Command(BaseCommand):
-    help = "Fit the localization weights on directories of gold streams (lines as for replay, with parent); --test measures on others by online replay."
+    help = "Fit the localization weights on the development data as the shipped ones are, or on directories of gold streams (lines as for replay, with parent)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "directories", nargs="+", type=Path, metavar="NAME=DIR", help="a source: its name, as kept in the file, and its directory of streams"
+            "directories", nargs="*", type=Path, metavar="NAME=DIR", help="a source: its name, as kept in the file, and its directory of streams"
         )
+        parser.add_argument("--shared", type=Path, metavar="DIR", help="the development data, of which streams are made (evaluation/recipe.py)")
+        parser.add_argument("--half", type=int, choices=(0, 1), help="with --shared: dialogues of this half alone; those of the other are tested on")
         parser.add_argument(
             "--test", nargs="*", type=Path, default=[], metavar="NAME=DIR", help="sources to measure on, of other dialogues than those fitted on"
         )
@@ -39,6 +42,15 @@ class Command(BaseCommand):
                 raise CommandError("These are a person's own corrections, and the shipped weights are everybody's: write the file elsewhere with --out.")
             sources, tests = self._sources(options["directories"]), self._sources(options["test"])
             weights = {name: float(weight) for name, _, weight in (given.partition("=") for given in options["weight"])}
+            if shared := options["shared"]:
+                weights = {**recipe.WEIGHTS, **weights}
+                half = options["half"]
+                with TemporaryDirectory() as folder:
+                    made = recipe.sources(shared, (0, 1) if half is None else (half,), Path(folder) / "fit", self.stdout.write)
+                    sources = {**made, **sources}
+                    if half is not None:
+                        tests = {**recipe.sources(shared, (1 - half,), Path(folder) / "test"), **tests}
+                        tests.pop(recipe.GENERATED)  # of the same seeds
             calibration = fit.fit(sources, embed, self.stdout.write, weights, options["processes"])
         except (OSError, ValueError, KeyError) as error:
             raise CommandError(f"These streams can't be fitted on: {error}") from error
