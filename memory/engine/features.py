@@ -25,7 +25,7 @@ from memory.engine.terms import terms
 Column = NDArray[np.float64]
 Columns = dict[str, Column]
 
-VERSION: Final = 3
+VERSION: Final = 4
 SHARPNESS: Final = 0.06  # of the softmax that gives each branch its share of a similarity; of covered words
 WORD_SHARPNESS: Final = 0.15
 ASKS, TELLS = 0.4, 0.6  # shares of telling turns from which a person counts as one who tells, and wholly so

@@ -86,7 +86,7 @@ def open_questions(assistant: str) -> dict[int, str]:
 
 def items(assistant: str) -> dict[int, str]:
     """The items of an answer's list, by the number of their piece."""
-    return dict(enumerate(reply.list_items(assistant[:READ])[:ITEM_LIMIT], ITEMS))
+    return dict(enumerate(reply.list_items(assistant[-READ:])[:ITEM_LIMIT], ITEMS))
 
 
 def _cut(sentences: list[str]) -> list[str]:

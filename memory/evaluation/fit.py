@@ -1,12 +1,12 @@
 """Fitting of the localization weights: a conditional logit with a small hidden layer over branches and the new root, and one softmax temperature.
 
-Four rounds: examples first come from replay on gold parents, then from online replay with the weights so far, errors kept, so that the weights learn from
+Three rounds: examples first come from replay on gold parents, then from online replay with the weights so far, errors kept, so that the weights learn from
 forests as they are in use. The temperature is read from each half of the streams by the weights of the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
@@ -24,7 +24,7 @@ from memory.evaluation.localization import Judged, Score, summarize
 from memory.evaluation.streams import CachedEmbedder, Embed, GoldTurn, Vector, replay
 
 Streams = Sequence[Sequence[GoldTurn]]
-ROUNDS: Final = 4  # on gold parents, then on the forests that the weights so far make
+ROUNDS: Final = 3  # on gold parents, then on the forests that the weights so far make
 NEARLY: Final = 0.5  # what another state of the right tree is worth beside the turn's very parent
 START: Final = Calibration.linear({"near_best": 6.0, "words_tip": 3.0, "words_path": 2.0, "active": 1.5, "new": 3.5}, {"continuation": 0.9, "temporal": 0.9})
 
@@ -134,11 +134,16 @@ def fit(
     weights: Mapping[str, float] | None = None,
     processes: int = 1,
     steps: int = learn.STEPS,
+    folds: Mapping[str, Sequence[int]] | None = None,
 ) -> Calibration:
-    """Fit on the named streams, every source with the same weight unless `weights` says otherwise. Raises ValueError without any stream."""
+    """Fit on the named streams, every source with the same weight unless `weights` says otherwise. Raises ValueError without any stream.
+
+    `folds`: 0 or 1 for each stream of a source, such that the two share no dialogue: from these temperature and the threshold of back-jumps are read, each
+    by weights of the other fold. Without, every other stream; where streams share dialogues both are then too sure of themselves."""
     if not any(sources.values()):
         raise ValueError("There is nothing to fit on.")
     examples: dict[str, list[list[Example]]] = {name: [[] for _ in streams] for name, streams in sources.items()}
+    fold = {name: (folds or {}).get(name) or [index % 2 for index in range(len(streams))] for name, streams in sources.items()}
     jumps: dict[int, list[Example]] = {0: [], 1: []}  # by fold
     rows: list[Row] = []
     calibration: Calibration | None = None
@@ -149,7 +154,7 @@ def fit(
             made = replayed(streams, embed, calibration, share, processes)
             for index, one in enumerate(made):
                 examples[name][index] += one.examples
-                jumps[index % 2] += one.jumps
+                jumps[fold[name][index]] += one.jumps
             went = [row for one in made for row in one.rows]
             rows += went
             tell(f"round {number}, {name}: {_score(went)}")
@@ -160,10 +165,15 @@ def fit(
             earlier = learn.learn_jumps(both, nets=learn.NETS if last else 1, steps=steps // 2)
             threshold = learn.threshold_of([(jumps[0], jumps[1]), (jumps[1], jumps[0])], steps=steps // 2)
         tell(f"back-jumps: {sum(not jump.right[0] for jump in both)} of {len(both)}; followed above {threshold}")
-        places = learn.learn(list(_all(examples)), NAMES, nets=learn.NETS if last else 1, steps=steps)
+        places = learn.learn(
+            [item for streams in examples.values() for stream in streams for item in stream], NAMES, nets=learn.NETS if last else 1, steps=steps
+        )
         calibration = replace(START, places=places, earlier=earlier, threshold=threshold)
     assert calibration is not None
-    temperature = _temperature(examples, steps)
+    halves = [
+        [item for name, streams in examples.items() for index, stream in enumerate(streams) if fold[name][index] == half for item in stream] for half in (0, 1)
+    ]
+    temperature = _temperature(halves, steps)
     worth = {}
     for method in ("continuation", "temporal"):
         decided = [row.judged.right for row in rows if row.method == method and row.number > 0]
@@ -177,20 +187,12 @@ def fit(
     )
 
 
-def _all(examples: Mapping[str, Sequence[Sequence[Example]]], half: int | None = None) -> Iterator[Example]:
-    """All examples, or those of every other stream."""
-    for streams in examples.values():
-        for stream in streams if half is None else streams[half::2]:
-            yield from stream
-
-
-def _temperature(examples: Mapping[str, Sequence[Sequence[Example]]], steps: int) -> float:
+def _temperature(halves: Sequence[Sequence[Example]], steps: int) -> float:
     """The temperature under which the right places are likeliest, on streams that the weights in question haven't seen: each half by those of the other."""
     scored: list[tuple[Matrix, Example]] = []
-    for half in (0, 1):
-        seen, unseen = list(_all(examples, half)), list(_all(examples, 1 - half))
+    for seen, unseen in (halves, halves[::-1]):
         if seen and unseen:
-            tried = learn.learn(seen, NAMES, steps=steps)
+            tried = learn.learn(seen, NAMES, nets=learn.NETS, steps=steps)
             scored += [(tried.scores(item.rows), item) for item in unseen]
     if not scored:
         return 1.0

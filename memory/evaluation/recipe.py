@@ -55,29 +55,41 @@ INTERLEAVED: Final = (
 )
 
 
-def sources(shared: Path, halves: Sequence[int], out: Path, tell: Callable[[str], None] = lambda line: None) -> dict[str, list[list[GoldTurn]]]:
-    """Make the streams of these halves under `out` and read them, by source. Raises OSError or ValueError for development data that can't be read."""
-    found: dict[str, list[list[GoldTurn]]] = {}
+Streams = dict[str, list[list[GoldTurn]]]
+
+
+def sources(shared: Path, halves: Sequence[int], out: Path, tell: Callable[[str], None] = lambda line: None) -> tuple[Streams, dict[str, list[int]]]:
+    """Make the streams of these halves under `out` and read them, by source; beside it the fold of each: of two halves its half, of one every other stream.
+
+    Raises OSError or ValueError for development data that can't be read."""
+    found: Streams = {}
+    folds: dict[str, list[int]] = {}
+
+    def take(source: str, folder: Path, fold: int | None) -> None:
+        streams = load(folder)
+        found.setdefault(source, []).extend(streams)
+        folds.setdefault(source, []).extend(index % 2 if fold is None else fold for index in range(len(streams)))
+
     for half in halves:
         for made in INTERLEAVED:
             folder = out / f"{made.source}-{half}-{made.seed}"
             how = {"streams": made.streams, "seed": made.seed, "branches": made.branches, "resolved": made.resolved}
             interleave.write(folder, made.kind, shared / FILES[made.kind], part=(half, 2), **how)  # type: ignore[arg-type]
-            found.setdefault(made.source, []).extend(load(folder))
+            take(made.source, folder, half if len(halves) > 1 else None)
     for seed in PLAIN_SEEDS:
         folder = out / f"{GENERATED}-{seed}"
         dataset.write_streams(list(dataset.generate(seed, split="fit"))[1:], folder)
-        found.setdefault(GENERATED, []).extend(load(folder))
+        take(GENERATED, folder, PLAIN_SEEDS.index(seed))
     for half in halves:
         dialogues = _dialogues(shared, half)
         for seed in DEALT_SEEDS:
             plain, folder = out / f"{GENERATED}-{seed}", out / f"{GENERATED}-{seed}-{half}"
             dataset.write_streams(list(dataset.generate(seed, split="fit"))[1:], plain)
             _deal(plain, folder, dialogues, f"{seed}/{half}")
-            found[GENERATED].extend(load(folder))
+            take(GENERATED, folder, half if len(halves) > 1 else DEALT_SEEDS.index(seed))
     for name, streams in found.items():
         tell(f"{name}: {len(streams)} streams, {sum(map(len, streams))} turns")
-    return found
+    return found, folds
 
 
 def _dialogues(shared: Path, half: int) -> tuple[list[Dialogue], list[Dialogue]]:

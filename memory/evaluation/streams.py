@@ -141,13 +141,13 @@ class MemoryForest:
         sentences, descriptions = vectors[: 1 + len(spoken.sentences)], vectors[1 + len(spoken.sentences) :]
         tells = self._tells[-recall.TELLING_TURNS :]
         own = {branch: [state.id for state in self.states if state.branch == branch] for branch in sorted(branches)}
-        lanes = {branch: self._lane(states, asked, sentences, descriptions, set(by_state)) for branch, states in own.items()}
+        lanes = {branch: self._lane(states, asked, chosen, sentences, descriptions, set(by_state)) for branch, states in own.items()}
         last = {branch: lane.latest for branch, lane in lanes.items()}
         brought = Recall(
             recalled=recalled,
             lanes=lanes,
             earlier=[
-                self._before(own[branch], last[branch][at], lanes[branch], asked, sentences, descriptions, set(by_state))
+                self._before(own[branch], last[branch][at], lanes[branch], asked, chosen, sentences, descriptions, set(by_state))
                 for branch, at in recall.doubtful(last, {state: self._placed[state - 1] for states in last.values() for state in states})
             ],
             active=self.states[self.active - 1] if self.active is not None else None,
@@ -159,10 +159,20 @@ class MemoryForest:
         )
         return brought, scores
 
-    def _before(self, own: Sequence[int], aside: int, lane: Lane, asked: Query, sentences: Vector, descriptions: Vector, recalled: set[int]) -> Lane:
+    def _before(
+        self,
+        own: Sequence[int],
+        aside: int,
+        lane: Lane,
+        asked: Query,
+        chosen: Collection[str],
+        sentences: Vector,
+        descriptions: Vector,
+        recalled: set[int],
+    ) -> Lane:
         """The lane of a branch as it stood before the state `aside`."""
         kept = [state for state in own if state < aside]
-        before = self._lane(kept, asked, sentences, descriptions, recalled, frozenset(own) - frozenset(kept), start=lane.latest[0])
+        before = self._lane(kept, asked, chosen, sentences, descriptions, recalled, frozenset(own) - frozenset(kept), start=lane.latest[0])
         return replace(
             before,
             terms=recall.cut_off(lane.terms, lane.words, before.latest, lane.root_terms),
@@ -173,9 +183,18 @@ class MemoryForest:
         )
 
     def _lane(
-        self, states: Sequence[int], asked: Query, sentences: Vector, descriptions: Vector, recalled: set[int], gone: Collection[int] = (), start: int = 0
+        self,
+        states: Sequence[int],
+        asked: Query,
+        chosen: Collection[str],
+        sentences: Vector,
+        descriptions: Vector,
+        recalled: set[int],
+        gone: Collection[int] = (),
+        start: int = 0,
     ) -> Lane:
-        """What ranking looks at of a branch, as `store/lanes.py` brings it from the database. Of its last states those from `start` on; without `gone`."""
+        """What ranking looks at of a branch, as `store/lanes.py` brings it from the database. Of its last states those from `start` on; without `gone`.
+        The `chosen` terms are looked up in the whole tree, all others in the states looked at."""
         own = [self.states[state - 1] for state in states]
         latest, tip, root = [state for state in own[-recall.LATEST_STATES :] if state.id >= start], own[-1], own[-1].root
         tree = [state for state in self.states if state.root == root and state.id not in gone]
@@ -213,7 +232,11 @@ class MemoryForest:
                 for number, piece in asked_of[state.id].items()
                 if pieces.QUESTIONS <= number < pieces.ITEMS and pieces.SAID in self._pieces[after.id - 1]
             },
-            terms=frozenset(said.intersection(terms.terms(tip.topic)) | said.intersection(set().union(*(self._counts[state.id - 1] for state in tree)))),
+            terms=frozenset(
+                said.intersection(terms.terms(tip.topic))
+                | said.intersection(set().union(*(self._counts[state - 1] for state in looked)))
+                | said.intersection(chosen).intersection(set().union(*(self._counts[state.id - 1] for state in tree)))
+            ),
             tip_terms=frozenset(said & self._counts[tip.id - 1].keys()),
             root_terms=frozenset(said & self._counts[root - 1].keys()),
             names=frozenset(name for name in asked.entities if any(name in self._names[state.id - 1] for state in tree)),

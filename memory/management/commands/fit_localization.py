@@ -42,16 +42,18 @@ class Command(BaseCommand):
                 raise CommandError("These are a person's own corrections, and the shipped weights are everybody's: write the file elsewhere with --out.")
             sources, tests = self._sources(options["directories"]), self._sources(options["test"])
             weights = {name: float(weight) for name, _, weight in (given.partition("=") for given in options["weight"])}
+            folds: dict[str, list[int]] = {}
             if shared := options["shared"]:
                 weights = {**recipe.WEIGHTS, **weights}
                 half = options["half"]
                 with TemporaryDirectory() as folder:
-                    made = recipe.sources(shared, (0, 1) if half is None else (half,), Path(folder) / "fit", self.stdout.write)
+                    made, folds = recipe.sources(shared, (0, 1) if half is None else (half,), Path(folder) / "fit", self.stdout.write)
+                    folds = {name: fold for name, fold in folds.items() if name not in sources}
                     sources = {**made, **sources}
                     if half is not None:
-                        tests = {**recipe.sources(shared, (1 - half,), Path(folder) / "test"), **tests}
+                        tests = {**recipe.sources(shared, (1 - half,), Path(folder) / "test")[0], **tests}
                         tests.pop(recipe.GENERATED)  # of the same seeds
-            calibration = fit.fit(sources, embed, self.stdout.write, weights, options["processes"])
+            calibration = fit.fit(sources, embed, self.stdout.write, weights, options["processes"], folds=folds)
         except (OSError, ValueError, KeyError) as error:
             raise CommandError(f"These streams can't be fitted on: {error}") from error
         options["out"].parent.mkdir(parents=True, exist_ok=True)
