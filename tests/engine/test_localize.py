@@ -331,3 +331,28 @@ def test_the_paper_s_own_sum_knows_ends_of_branches_only() -> None:
 def of_all_places(recall: Recall) -> list[float]:
     field = rank.read(asked("And is it loud?"), recall)
     return probabilities([sum(parts.values()) for parts in field.parts(CALIBRATION)], CALIBRATION.temperature)
+
+
+@given(
+    st.lists(st.integers(min_value=0, max_value=10**8), min_size=3, max_size=3), st.sampled_from(["Is the hood loud?", "And for the bread?", "Who painted it?"])
+)
+def test_the_clock_says_nothing_without_a_temporal_cue(seconds: list[int], text: str) -> None:
+    found = recalled((KITCHEN, 0.5), (HOOD, 0.7), (BREAD, 0.1))
+    later = {state.id: NOON - timedelta(seconds=ago) for state, ago in zip((KITCHEN, HOOD, BREAD), seconds, strict=True)}
+
+    def moved(state: Interaction) -> Interaction:
+        return replace(state, time=later[state.id])
+
+    other = replace(
+        found,
+        recalled=[replace(one, interaction=moved(one.interaction)) for one in found.recalled],
+        lanes={branch: replace(lane, tip=moved(lane.tip)) for branch, lane in found.lanes.items()},
+        active=moved(BREAD),
+    )
+    query, ranked = asked(text), localize.localize(asked(text), found, CALIBRATION)
+    again = localize.localize(query, other, CALIBRATION)
+    assert (again.parent, again.probability, [one.score for one in again.candidates]) == (
+        ranked.parent,
+        ranked.probability,
+        [one.score for one in ranked.candidates],
+    )
