@@ -27,11 +27,11 @@ TALK = [
 ASKED = ["On Friday at ten. He brings the pipe through the wall.", "How warm for Ruth's 24 hours?", "Who painted the Night Watch?", "The one with the pipe"]
 
 
-def both(ines: Any) -> tuple[Any, MemoryForest]:
+def both(ines: Any, talk: Any = TALK) -> tuple[Any, MemoryForest]:
     forest = create_forest(ines, "Lanes")
     held = MemoryForest(embedder().embed)
     states: list[InteractionState] = []
-    for number, (parent, user, answer) in enumerate(TALK, 1):
+    for number, (parent, user, answer) in enumerate(talk, 1):
         at = NOON + timedelta(hours=number)
         turn = Turn.objects.create(forest=forest, client_id=f"l-{number}", origin="observed", text=user, sent_at=at)
         above = states[parent - 1] if parent else None
@@ -54,6 +54,20 @@ def test_lanes_of_the_database_are_those_of_the_forest_in_memory(said: str, ines
     for branch, lane in ours.lanes.items():
         assert_alike(lane, theirs.lanes[position[branch]], position)
     assert ours.earlier == theirs.earlier == []
+
+
+def test_of_a_long_input_the_rarest_words_alone_are_looked_up_in_whole_trees(ines: Any) -> None:
+    things = "anvil barrel cradle drum easel fiddle goblet hammock icebox jigsaw kettle lantern mallet napkin organ pliers quiver rudder saddle trowel urn vase".split()
+    talk = [(number or None, f"The {thing} goes into the cellar.", "Noted.") for number, thing in enumerate(things)]
+    forest, held = both(ines, [*talk, (None, "My sourdough needs 24 hours.", "24 hours is fine.")])
+    position = dict(InteractionState.objects.in_forest(forest).values_list("pk", "position"))
+    said = f"Of these I want to sell one each week: {', '.join(reversed(things))}."
+    ours = steps.localize_text(forest, said, NOON + timedelta(days=2)).recall
+    theirs, _ = held.recall(query.read(said, NOON + timedelta(days=2), "UTC"))
+    [lane] = [lane for lane in theirs.lanes.values() if len(lane.latest) > 1]
+    assert 0 < len(set(things) - lane.terms) < len(things)  # not all of them, or the test says nothing
+    for branch, own in ours.lanes.items():
+        assert_alike(own, theirs.lanes[position[branch]], position)
 
 
 @pytest.mark.parametrize("said", ASKED)
