@@ -60,7 +60,7 @@ def test_lanes_of_the_database_are_those_of_the_forest_in_memory(said: str, ines
 def test_of_a_long_input_the_rarest_words_alone_are_looked_up_in_whole_trees(ines: Any) -> None:
     things = re.findall(
         r"\w+",
-        "anvil barrel cradle drum easel fiddle goblet hammock icebox jigsaw kettle lantern mallet napkin organ pliers quiver rudder saddle trowel urn vase",
+        "anvil barrel cradle drum easel fiddle goblet hammock icebox jigsaw kettle lantern mallet napkin organ pliers quiver rudder saddle urn vase",
     )
     talk = [(number or None, f"The {thing} goes into the cellar.", "Noted.") for number, thing in enumerate(things)]
     forest, held = both(ines, [*talk, (None, "My sourdough needs 24 hours.", "24 hours is fine.")])
