@@ -14,16 +14,21 @@ import json
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final, Literal
+
+from memory.engine import cues, text
 
 LEAVE: Final = 0.35  # chance after an interaction that its dialogue is left
 RESUME: Final = 0.5  # chance on leaving to resume a paused dialogue where one could be opened too
 OPEN: Final = (4, 6)  # dialogues of a stream, from … to
 START: Final = datetime(2026, 1, 5, 9, tzinfo=UTC)
 SHORTEST: Final = 3  # interactions of a LongMemEval session: enough to be left and resumed
+READ: Final = 1_500  # characters of a turn, for what it tells
+FEWEST_WORDS: Final = 4
 Kind = Literal["oasst", "cast", "longmemeval"]
 
 
@@ -50,12 +55,14 @@ def write(
     seed: int = 1,
     resolved: bool = False,
     branches: tuple[int, int] = OPEN,
+    told: bool = False,
 ) -> int:
     """Write streams (`KIND-000.jsonl` …) made of one part of the dialogues; how many interactions they have. Every dialogue is used once before one is again.
 
-    `resolved` (CAsT): a dialogue is resumed in self-contained wording. `branches`: how many dialogues a stream has, from … to. Raises ValueError for fewer
-    dialogues than a stream needs."""
-    pools = [pool for pool in (part_of(found, kind, part) for found in READERS[kind](items(file))) if len(pool) >= branches[1]]
+    `resolved` (CAsT): a dialogue is resumed in self-contained wording. `branches`: how many dialogues a stream has, from … to. `told`: only
+    dialogues that begin by telling something, without what is asked after it (`telling`). Raises ValueError for fewer dialogues than a stream needs."""
+    every = (part_of(found, kind, part) for found in READERS[kind](items(file)))
+    pools = [pool for pool in (telling(found) if told else found for found in every) if len(pool) >= branches[1]]
     if not pools:
         raise ValueError(f"{file.name} has too few dialogues in part {part[0]} of {part[1]}: a stream takes up to {branches[1]}.")
     out.mkdir(parents=True, exist_ok=True)
@@ -75,6 +82,25 @@ def write(
         (out / f"{kind}-{number:03d}.jsonl").write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
         written += len(lines)
     return written
+
+
+def telling(dialogues: Mapping[str, Dialogue]) -> dict[str, Dialogue]:
+    """The dialogues whose user begins by telling something, cut to that: of the first turn one sentence, of later ones what they tell before they ask.
+
+    People begin a matter by a bare statement too (“We are redoing our kitchen.”); in public dialogues a question nearly always follows it."""
+    found: dict[str, Dialogue] = {}
+    for name, turns in dialogues.items():
+        leads = [_told(turn.user) for turn in turns]
+        if leads[0]:
+            cut = [" ".join(lead) if number else lead[0] for number, lead in enumerate(leads) if lead or number]
+            found[name] = [replace(turn, user=said or turn.user, resolved=said or turn.resolved) for turn, said in zip(turns, cut, strict=True)]
+    return found
+
+
+def _told(user: str) -> list[str]:
+    """The sentences that tell something before one asks; none when they say too little."""
+    told = list(takewhile(cues.tells, text.sentences(user[:READ])))
+    return told if sum(len(sentence.split()) for sentence in told[:1]) >= FEWEST_WORDS else []
 
 
 def among(lines: Sequence[Mapping[str, Any]], dialogues: Sequence[Dialogue], chance: random.Random, share: float = 0.15) -> Iterator[dict[str, Any]]:

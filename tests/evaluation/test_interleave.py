@@ -142,3 +142,23 @@ def test_real_dialogues_are_dealt_into_a_stream_opened_left_and_resumed() -> Non
     assert places[-1] - places[0] > 3  # not all in one go
     assert [line["time"] for line in dealt] == sorted(line["time"] for line in dealt)
     assert list(interleave.among(lines, dialogues, random.Random(3), 0.0)) == lines
+
+
+def test_dialogues_begun_by_telling_are_cut_to_what_is_told() -> None:
+    def dialogue(*users: str) -> list[interleave.Said]:
+        return [interleave.Said(user, "Fine.", number - 1 if number else None, user) for number, user in enumerate(users)]
+
+    found = interleave.telling(
+        {
+            "trip": dialogue(
+                "I'm planning a trip to Lisbon in May. It is my first one. Can you suggest a hotel?",
+                "I like the second one. What does it cost?",
+                "And how far is it?",
+            ),
+            "asked": dialogue("Can you suggest a hotel in Lisbon?", "I like the second one."),
+            "short": dialogue("Hi. Which hotel is near the river?"),
+        }
+    )
+    assert list(found) == ["trip"]
+    assert [turn.user for turn in found["trip"]] == ["I'm planning a trip to Lisbon in May.", "I like the second one.", "And how far is it?"]
+    assert [turn.parent for turn in found["trip"]] == [None, 0, 1]
