@@ -30,7 +30,7 @@ def shared(tmp_path):
         }
         for topic in range(14)
     ]
-    talk = [{"role": role, "content": f"{role} {n}"} for n in range(3) for role in ("user", "assistant")]
+    talk = [{"role": role, "content": f"I am planning step {n}"} for n in range(3) for role in ("user", "assistant")]
     sessions = [[{**said, "content": f"{said['content']} of session {session}"} for said in talk] for session in range(90)]
     case = {"question_id": "q", "haystack_session_ids": [f"s{n}_0" for n in range(90)], "haystack_sessions": sessions}
     for name, rows in ((recipe.FILES["oasst"], trees(120)), (recipe.FILES["cast"], topics), (recipe.FILES["longmemeval"], [case])):
@@ -58,7 +58,7 @@ def test_halves_share_no_real_dialogue_and_every_stream_has_its_fold(shared, tmp
     for half in (0, 1):
         found, folds = recipe.sources(shared, (half,), tmp_path / str(half))
         assert {name: len(streams) for name, streams in found.items()} == {name: len(fold) for name, fold in folds.items()}
-        assert found.keys() == {"oasst", "cast", "cast-resolved", "longmemeval", recipe.GENERATED}
+        assert found.keys() == {"oasst", "cast", "cast-resolved", "longmemeval", "longmemeval-told", recipe.GENERATED}
         assert all(set(fold) == {0, 1} for fold in folds.values())
         told[half] = {turn.user for streams in found.values() for stream in streams for turn in stream if turn.user.split()[-1].isdigit()}
     assert told[0] and told[1] and told[0].isdisjoint(told[1])
