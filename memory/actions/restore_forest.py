@@ -1,6 +1,7 @@
 """An export of ours → an equal forest (RELIABILITY X2): every row under a new id, whatever names an id following it; indexes are built again.
 
-Rows come in one transaction, so a killed restore begins anew; vectors and postings follow state by state (`index_states`) and go on where they stopped.
+Rows come in one transaction, so a killed restore begins anew; vectors and postings follow state by state (`index_states`) and go on where they stopped;
+those of pieces are left to the worker (`index_pieces`).
 A row that isn't sound, or names one that isn't there, is left out and named.
 """
 
@@ -17,9 +18,8 @@ from django.core.exceptions import ValidationError
 from django.db import connection, models, transaction
 from django.db.models import Model
 
-from memory.actions import structure
+from memory.actions import index_pieces, structure
 from memory.actions.export_forest import LEFT_OUT, SECTIONS, VERSION
-from memory.actions.index_pieces import index_pieces
 from memory.actions.index_states import index_states
 from memory.engine import signs
 from memory.errors import conflict, invalid
@@ -96,7 +96,7 @@ def restore(forest: Forest, file: IO[bytes], told: Told = lambda done, total: No
             _write(locked, file, document, told)
     counts = {"new": 0, "known": total} if own else {"new": total, "known": 0}
     index_states(forest, lambda done: told(done, total))
-    index_pieces(forest.pk)
+    index_pieces.order(forest)
     return counts, document.notes
 
 
