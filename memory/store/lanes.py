@@ -266,7 +266,7 @@ def _placed(latest: Iterable[Sequence[int]]) -> dict[int, float]:
     return dict(
         read.select(
             """
-            SELECT s.id, d.probability FROM memory_interactionstate s JOIN memory_routingdecision d ON d.turn_id = s.turn_id
+            SELECT s.id, least(1, greatest(0, d.probability)) FROM memory_interactionstate s JOIN memory_routingdecision d ON d.turn_id = s.turn_id
             WHERE s.id = ANY(%s) AND NOT d.method = ANY(%s)
             """,
             [sorted({state for states in latest for state in states}), BY_HAND],

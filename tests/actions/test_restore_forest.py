@@ -211,6 +211,21 @@ def test_an_unsound_row_is_left_out_and_named(ines, omar, section, change, left)
     assert notes or change == {"superseded_by": [1]}
 
 
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999", "-7.5", "1.01", f"1{'0' * 400}", '"often"', "[1]"])
+@pytest.mark.parametrize("place", ["probability", "margin", "threshold", "chance", "score", "part"])
+def test_a_number_of_a_decision_that_is_none_is_left_out_with_it_and_named(ines, omar, place, number):
+    odd = document(small(ines))
+    decision = odd["decisions"][1]
+    [candidate] = decision["candidates"]
+    held, key = {"chance": (candidate, "probability"), "score": (candidate, "score"), "part": (candidate["parts"], "meaning")}.get(place, (decision, place))
+    held[key] = "here"
+    back = create_forest(omar, "Back")
+    _, notes = restore(back, io.BytesIO(json.dumps(odd).replace('"here"', number).encode()))
+    scale = place in ("threshold", "score", "part") and number in ("-7.5", "1.01")  # scores have no range
+    assert (RoutingDecision.objects.in_forest(back).count(), len(notes)) == ((2, 0) if scale else (1, 1)), notes
+    assert InteractionState.objects.in_forest(back).count() == 2
+
+
 def test_what_quotes_a_state_that_isnt_there_or_is_no_sign_is_left_out(ines, omar):
     odd = document(small(ines))
     signs = odd["decisions"][1]["candidates"][0]["signs"]

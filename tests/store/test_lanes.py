@@ -118,3 +118,13 @@ def test_a_turn_has_its_user_s_words_as_a_vector_before_it_is_refined(ines: Any)
     assert list(PieceVector.objects.filter(state=state).values_list("number", flat=True)) == [0]
     drain(forest.pk, tell=False)
     assert set(PieceVector.objects.filter(state=state).values_list("number", flat=True)) == {0, 1, 2, 10, 20, 21}
+
+
+@pytest.mark.parametrize(("kept", "read"), [(-7.5, 0.0), (3.0, 1.0), (float("nan"), 1.0), (float("-inf"), 0.0)])
+def test_a_chance_that_is_none_counts_as_the_nearest_that_is_one(kept: float, read: float, ines: Any) -> None:
+    forest, _ = both(ines)
+    state = InteractionState.objects.in_forest(forest).earliest("position")
+    RoutingDecision.objects.update_or_create(
+        forest=forest, turn=state.turn, defaults={"method": "recall", "probability": kept, "margin": 0.0, "threshold": 0.0}
+    )
+    assert lanes._placed([[state.pk]]) == {state.pk: read}
