@@ -7,9 +7,10 @@ It is a job: one worker does it, and while the embedder is away, or this server 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
+import numpy as np
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
@@ -74,7 +75,7 @@ def index_pieces(forest_id: int, told: Callable[[int], None] = lambda done: None
     done, before = 0, forest.last_position + 1
     while states := list(waiting.filter(position__lt=before).order_by("-position").only("pk", "position", "user_text", "assistant_text")[:BATCH]):
         said = {(state.pk, number): piece for state in states for number, piece in pieces.pieces(state.user_text, state.assistant_text).items()}
-        vectors = embedder().embed(list(said.values())) if said else []  # blanks have no pieces
+        vectors: Iterable[np.ndarray] = embedder().embed(list(said.values())) if said else []  # blanks have no pieces
         with transaction.atomic():
             # Locked against a deletion or a redaction meanwhile: only what still stands as it was embedded is kept.
             locked = Forest.objects.select_for_update(no_key=True).filter(pk=forest_id).first()
