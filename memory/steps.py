@@ -111,7 +111,7 @@ def localize_text(
     vector = vectors[0]
     window = localize.window(asked)
     then = _states_of(forest, window.start, window.end, vector, as_of) if window else []
-    found, fused = gather(forest, asked, vectors, as_of, branches={past.interaction.branch for past in then} | set(beside or ()), asking=asking)
+    found, fused = gather(forest, asked, vectors, as_of, then, branches=set(beside or ()), asking=asking)
     shown = localize.SHOWN if beside is None else sys.maxsize
     if decide is not None:
         decision = decide(asked, found, then)
@@ -120,7 +120,9 @@ def localize_text(
     else:
         decision = localize.localize(asked, found, calibration(), then, shown=shown)
         if jump := localize.back_jump(asked, found, decision, calibration()):
-            decision = inner.back_to(decision, read.interactions(forest.pk, [jump[0]])[jump[0]], jump[1])
+            earlier = read.interactions(forest.pk, [jump[0]])
+            if jump[0] in earlier:  # else it was deleted meanwhile, and the place stays the tip
+                decision = inner.back_to(decision, earlier[jump[0]], jump[1])
     return Place(asked, vector, decision, found, fused, 1000 * (time.perf_counter() - started), then)
 
 
@@ -247,19 +249,31 @@ def why_not(turn: Turn, state: InteractionState) -> Weighed:
         winner = _candidate(place if branches[chosen] in place.recall.tips else wide, chosen, branches)
     else:  # it was deleted
         winner = place.decision.candidates[0]
+    if chosen in branches and told and branches[chosen] == branches[state.pk]:  # where on the branch, the kept decision says
+        candidate = winner = replace(winner, state=chosen, label=told["label"])
     given = told is not None and not told["parts"]
     changed = told is not None and not given and abs(winner.score - told["score"]) > SAME_SCORE
     method: Method = "asked" if decision.method == RoutingDecision.Method.ASKED else place.decision.method
-    return Weighed(candidate, winner, wording.words(place.query, method, candidate, winner, given=given), changed)
+    leaves = _leaves(forest, wide.recall, winner.state, state) if winner.state is not None and winner.state == candidate.state else None
+    return Weighed(candidate, winner, wording.words(place.query, method, candidate, winner, given=given, leaves=leaves), changed)
+
+
+def _leaves(forest: Forest, found: Recall, place: int, asked: InteractionState) -> wording.Leaves | None:
+    """What a place leaves aside of its branch, on which also `asked` lies; None for the end of a branch."""
+    if place in {tip.id for tip in found.tips.values()}:
+        return None
+    at = read.interactions(forest.pk, [place]).get(place)
+    return wording.Leaves(unsurely=place in found.ends, later=at is not None and asked.position > at.position)
 
 
 def _candidate(place: Place, state: int | None, branches: Mapping[int, int]) -> Candidate:
-    """The candidate that ends with a state, else that of its branch; None being the new root. `branches`: the branch of each state."""
-    ends = place.recall.ends
+    """The candidate that is a state, else that of its branch; None being the new root. `branches`: the branch of each state."""
     candidates = {candidate.state: candidate for candidate in place.decision.candidates}
     if state in candidates:
         return candidates[state]
-    return next(candidate for end, candidate in candidates.items() if end is not None and state is not None and ends[end].branch == branches[state])
+    lanes = place.recall.places
+    of = {end: lane.tip.branch for lane in lanes for end in (*lane.latest, lane.tip.id)}  # a place may be an earlier state than an end
+    return next(candidate for end, candidate in candidates.items() if end is not None and state is not None and of.get(end) == branches[state])
 
 
 def placed(forest: Forest, said: str, now: datetime, parent: InteractionState | None) -> Place:
@@ -294,13 +308,14 @@ def gather(
     asked: Query,
     vectors: np.ndarray,
     as_of: int | None = None,
+    then: Sequence[Recalled] = (),
     branches: Collection[int] = (),
     asking: Collection[Channel] = recall.CHANNELS,
 ) -> tuple[Recall, dict[int, float]]:
     """Ask the channels of hybrid recall and fetch what the ranker looks at; beside it the fused recall score of each state found.
 
-    `vectors` are those of the input, its sentences and descriptions (`pieces.spoken`). `branches` are candidates in any case, such as those of the time a
-    temporal return names."""
+    `vectors` are those of the input, its sentences and descriptions (`pieces.spoken`). `then` are the states of the time that a temporal return names: the
+    best of their branches are candidates; `branches` are in any case."""
     query, *parts = (channels.literal(vector) for vector in vectors)
     sentences = len(pieces.spoken(asked.text).sentences)
     spoken = lanes.Spoken(query, parts[:sentences], parts[sentences:])
@@ -326,7 +341,7 @@ def gather(
     recalled = [Recalled(state, by_state.get(identity, {}), similarity) for identity, (state, similarity) in sorted(states.items())]
     scores = recall.fused(hits, recalled)
     last = lanes.latest(forest.pk, as_of)
-    wanted = [*branches, *([states[active][0].branch] if active in states else [])]
+    wanted = [*branches, *recall.window_branches(then, scores), *([states[active][0].branch] if active in states else [])]
     ranked = recall.ranked_branches(wanted, last.branches, scores, {identity: state.branch for identity, (state, _) in states.items()})
     brought, earlier = lanes.lanes(forest.pk, asked, spoken, chosen, ranked, [one.interaction for one in recalled], as_of)
     found = Recall(

@@ -37,8 +37,8 @@ def reembed(job_id: int) -> None:
 
 
 @shared_task(name="memory.tasks.index_pieces")
-def index_pieces(forest_id: int) -> int:
-    return indexing.index_pieces(forest_id)
+def index_pieces(job_id: int) -> None:
+    indexing.run(job_id)
 
 
 @shared_task(name="memory.tasks.replay_turns")
@@ -59,7 +59,7 @@ def bulk(bulk_id: int) -> None:
 
 @shared_task(name="memory.tasks.sweep_outbox")
 def sweep_outbox() -> None:
-    """What the web process could not hand over, and what was lost on the way (a worker killed midway): refinements, imports, bulk jobs, replays."""
+    """What the web process could not hand over, and what was lost on the way (a worker killed midway): refinements, imports, bulk jobs, replays, pieces."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_SWEEP_LOCK])
         if not cursor.fetchone()[0]:
@@ -72,5 +72,7 @@ def sweep_outbox() -> None:
         bulk.delay(bulk_id)
     for job_id in jobs.left(replaying.KIND):
         replay_turns.delay(job_id)
+    for job_id in jobs.left(indexing.KIND):
+        index_pieces.delay(job_id)
     for forest_id in forests:
         refine.drain(forest_id)

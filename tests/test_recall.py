@@ -1,6 +1,7 @@
 """Recall: what an answer would be given, read only, within its budget, at any time of the forest."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -10,10 +11,13 @@ from memory import steps
 from memory.actions.create_forest import create_forest
 from memory.actions.observe import observe
 from memory.actions.refine import drain
+from memory.engine.recall import LANE_LIMIT
+from memory.llm.embed import embedder
 from memory.llm.interface import ModelError
 from memory.llm.tokens import count
-from memory.models import AtomicFact, Forest
+from memory.models import AtomicFact, Forest, InteractionState
 from memory.turn import recall
+from tests.forests import plant, say
 from tests.llm.hostile import Answer, hostile_server
 
 TALK = [
@@ -133,3 +137,19 @@ def test_without_its_cross_encoder_it_says_what_to_set(forest, settings):
     with pytest.raises(ModelError) as raised:
         recall(forest, "How long does it rest?")
     assert "RERANK_BASE_URL" in raised.value.action
+
+
+@pytest.mark.django_db
+def test_a_time_at_which_much_was_spoken_of_costs_no_more_than_any_other(ines):
+    here = embedder()
+    forest = plant(ines)
+    for number in range(40):
+        say(forest, f"Matter {number}", words="hood" if number == 3 else "")
+    Forest.objects.filter(pk=forest.pk).update(embedder=here.identity, dimensions=here.dimensions, weights_hash=here.weights_hash)
+    forest.refresh_from_db()
+    latest = InteractionState.objects.in_forest(forest).latest("position")
+    InteractionState.objects.in_forest(forest).update(time=latest.time)
+    place = steps.localize_text(forest, "Where did we stop yesterday?", latest.time + timedelta(days=1))
+    assert len(place.then) == 40 and place.decision.method == "temporal"
+    assert place.decision.parent == latest.pk
+    assert len(place.recall.lanes) <= LANE_LIMIT + 1  # … and the branch used last

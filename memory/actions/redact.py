@@ -88,7 +88,7 @@ def redact_decisions(forest: Forest, away: Away, turns: Iterable[int], parents: 
 
 
 def _naming(forest: Forest, states: Collection[int], roots: Collection[int]) -> list[int]:
-    """The decisions that chose one of the states or name or quote them, or name a tree, among their candidates; by the indexes of migrations 0009 and 0012."""
+    """The decisions that chose one of the states or name or quote them, or name a tree, among their candidates; by the indexes of migrations 0009 and 0013."""
     rows = read.select(
         """
         SELECT d.id FROM unnest(%s::bigint[]) AS q(id) JOIN memory_routingdecision d

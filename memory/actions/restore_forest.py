@@ -1,11 +1,13 @@
 """An export of ours → an equal forest (RELIABILITY X2): every row under a new id, whatever names an id following it; indexes are built again.
 
-Rows come in one transaction, so a killed restore begins anew; vectors and postings follow state by state (`index_states`) and go on where they stopped.
+Rows come in one transaction, so a killed restore begins anew; vectors and postings follow state by state (`index_states`) and go on where they stopped;
+those of pieces are left to the worker (`index_pieces`).
 A row that isn't sound, or names one that isn't there, is left out and named.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,9 +19,8 @@ from django.core.exceptions import ValidationError
 from django.db import connection, models, transaction
 from django.db.models import Model
 
-from memory.actions import structure
+from memory.actions import index_pieces, structure
 from memory.actions.export_forest import LEFT_OUT, SECTIONS, VERSION
-from memory.actions.index_pieces import index_pieces
 from memory.actions.index_states import index_states
 from memory.engine import signs
 from memory.errors import conflict, invalid
@@ -96,7 +97,7 @@ def restore(forest: Forest, file: IO[bytes], told: Told = lambda done, total: No
             _write(locked, file, document, told)
     counts = {"new": 0, "known": total} if own else {"new": total, "known": 0}
     index_states(forest, lambda done: told(done, total))
-    index_pieces(forest.pk)
+    index_pieces.order(forest)
     return counts, document.notes
 
 
@@ -200,7 +201,7 @@ def _sift(section: str, file: IO[bytes], document: _Document, forest: Forest) ->
             _once(section, row, seen)
             _row(SECTIONS[section], row, forest)
             kept[old] = piece
-        except (ValueError, TypeError, AttributeError, KeyError) as error:  # also values of other kinds than any export has
+        except (ValueError, TypeError, AttributeError, KeyError, OverflowError) as error:  # also values of other kinds than any export has
             what = str(error) if isinstance(error, ValueError) else f"it isn't as rows are ({type(error).__name__})"
             document.notes.append(Note("unsound", f"{section}, id {old}", f"left out: {what}"))
     document.places[section] = list(kept.items())
@@ -259,7 +260,11 @@ def _moved(section: str, row: Any, document: _Document, place: structure.Standin
             raise Unsound("its item isn't there")
     elif section == "topics":
         row["told_by"] = [states[teller] for teller in row.get("told_by") or [] if teller in states]
+    elif section == "links":
+        _within(row, "weight", 0.0, 1.0)
     elif section == "decisions":
+        _within(row, "probability", 0.0, 1.0)
+        _within(row, "margin", -1.0, 1.0)
         row["candidates"] = [_candidate(one, states) for one in row.get("candidates") or [] if one.get("state") is None or one["state"] in states]
     elif section == "traces":
         row["blocks"] = [{**block, "items": [_item(item, document) for item in block.get("items", [])]} for block in row.get("blocks") or []]
@@ -273,7 +278,17 @@ def _new(old: Any, section: str, document: _Document) -> int | None:
     return document.ids.get(section, {}).get(old) if _is_number(old) else None
 
 
+def _within(row: Row, key: str, least: float, most: float) -> None:
+    """Raises Unsound for a number, if there is one, out of its range."""
+    if row.get(key) is not None and not least <= float(row[key]) <= most:
+        raise Unsound(f"its {key} isn't between {least:g} and {most:g}")
+
+
 def _candidate(one: Row, states: Mapping[int, int]) -> Row:
+    _within(one, "probability", 0.0, 1.0)
+    for number in (one.get("score", 0.0), *one.get("parts", {}).values()):
+        if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+            raise Unsound("a score of its candidates is no number")
     told = {part: sign for part, sign in signs.from_json(one.get("signs")).items() if sign.state is None or sign.state in states}
     kept = signs.to_json({part: replace(sign, state=states[sign.state]) if sign.state is not None else sign for part, sign in told.items()})
     state = states.get(one["state"]) if one.get("state") is not None else None
@@ -293,9 +308,11 @@ def _item(item: Row, document: _Document) -> Row:
 
 
 def _clean(value: Any) -> Any:
-    """Texts without what can't be stored."""
+    """Texts without what can't be stored. Raises Unsound for NaN and infinities, which JSON doesn't know."""
     if isinstance(value, str):
         return text_of(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise Unsound("it holds a number that is none")
     if isinstance(value, list):
         return [_clean(part) for part in value]
     if isinstance(value, dict):

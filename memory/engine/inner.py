@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.engine import pieces, reply
-from memory.engine.forest import Candidate, Decision, Interaction, Lane
+from memory.engine.forest import Decision, Interaction, Lane
 from memory.engine.net import Net
 from memory.engine.query import Query
 from memory.engine.text import excerpt
@@ -174,11 +174,9 @@ def earlier(query: Query, lane: Lane, active: bool, net: Net, threshold: float) 
 
 
 def back_to(decision: Decision, state: Interaction, share: float) -> Decision:
-    """The decision with an earlier state of the chosen branch as its place."""
-    winner = decision.candidates[0]
+    """The decision with an earlier state of the chosen branch as its place, in place of the tip. The branch was decided on first: its probability, and with it
+    how sure the decision is, stays; `share` says how surely it is this state of it."""
     label = excerpt(state.node_summary or state.user or state.assistant, LABEL)
-    probability = winner.probability * share
-    back = replace(winner, state=state.id, label=label, probability=probability)
-    tip = Candidate(winner.state, winner.root, winner.label, winner.tree, winner.active, winner.score, winner.probability - probability, winner.parts)
-    why = f"{decision.why} It goes back to an earlier turn there, “{label}”, and leaves aside what came after."
-    return replace(decision, parent=state.id, probability=probability, why=why, candidates=[back, tip, *decision.candidates[1:]])
+    back = replace(decision.candidates[0], state=state.id, label=label)
+    why = f"{decision.why} It goes back to an earlier turn there, “{label}” ({round(100 * share)} % within that path), and leaves aside what came after."
+    return replace(decision, parent=state.id, why=why, candidates=[back, *decision.candidates[1:]])

@@ -2,7 +2,8 @@
 
 1. A continuation cue leads to the active state.
 2. A temporal-return cue leads to what was said in the window it names (`window`; the store brings the states of that window as `then`).
-3. Otherwise the branch with the best additive score, if it beats the new root; the new root's own score is the threshold τ.
+3. Otherwise the likeliest branch, if it beats the new root, whose own score is the threshold τ: by a fitted score (`localize`), or by the paper's additive one
+   (`localize_additive`).
 
 The place is the tip of a branch, or an earlier state of it where the input goes back to that (`back_jump`).
 Below `SURE` the model is shown the runner-up's path too; below `UNSURE` the page says that it may be wrong.

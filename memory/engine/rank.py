@@ -1,6 +1,7 @@
 """The branch-aware ranking (paper §3.2): a score for every branch an input may resume, beside that of a new root.
 
-A candidate is a *branch*, and the place is its tip, since one resumes a matter where it was left. Scores are weighted sums of features (`features.py`), shown
+A candidate is a *branch*, and its place mostly its tip, since one resumes a matter where it was left; a branch that took in a turn unsurely is also one as it
+stood before that (`Lane.aside`), and an input may go back further (inner.py). Scores are weighted sums of features (`features.py`), shown
 by named parts, so that a person can be told what decided. One softmax over all branches and the new root turns scores into probabilities. Weights and
 temperature are fitted elsewhere and come in as a `Calibration`.
 

@@ -153,6 +153,15 @@ def ranked_branches(wanted: Iterable[int], latest: Sequence[int], scores: Mappin
     return list(chosen)
 
 
+def window_branches(then: Sequence[Recalled], scores: Mapping[int, float]) -> list[int]:
+    """The branches of the states of a time that are ranked, at most LANE_LIMIT: those used last then, those of the best scored states, of the nearest ones."""
+    then = sorted(then, key=lambda found: -found.interaction.position)
+    latest = list(dict.fromkeys(found.interaction.branch for found in then))[:RECENT_BRANCHES]
+    least = min(scores.values(), default=0.0) - 2.0  # cosines come after every score
+    near = {found.interaction.id: scores.get(found.interaction.id, least + (found.similarity or -1.0)) for found in then}
+    return ranked_branches((), latest, near, {found.interaction.id: found.interaction.branch for found in then})
+
+
 def _standard(values: Sequence[float], spread: float) -> NDArray[np.float64]:
     """Distance from the mean in deviations, which count at least `spread`: a few nearly equal scores are nearly equal."""
     listed = np.asarray(values, dtype=np.float64)

@@ -65,13 +65,14 @@ def _runs(text: str, grams: Collection[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     wanted = frozenset(grams)
     places = [place for place in range(len(text) - 1) if text[place : place + 2] in wanted]
-    starts = [place for place in places if place - 1 not in places]
-    for start in starts:
-        end = start
-        while end in places:
-            end += 1
-        for place in range(start, end):
-            found.setdefault(text[place : place + 2], text[start : end + 1])
+    start = 0
+    for number, place in enumerate(places, 1):
+        if number < len(places) and places[number] == place + 1:
+            continue
+        run = text[places[start] : place + 2]
+        for at in range(len(run) - 1):
+            found.setdefault(run[at : at + 2], run)
+        start = number
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from memory.engine.contrast import contrast
@@ -13,9 +14,23 @@ from memory.engine.text import excerpt, one_line
 NAMED: Final = 2  # parts named on either side
 
 
-def words(query: Query, method: Method, candidate: Candidate, winner: Candidate, *, given: bool = False) -> str:
-    """What spoke against `candidate`, the branch a person asks about, when `winner` was chosen by `method`; `given`: a person had chosen it."""
+@dataclass(frozen=True, slots=True)
+class Leaves:
+    """That a place isn't the end of its branch: what came after is left aside, since it was put there `unsurely`, or the input goes back to before it.
+    `later`: the state a person asks about came after."""
+
+    unsurely: bool
+    later: bool
+
+
+def words(query: Query, method: Method, candidate: Candidate, winner: Candidate, *, given: bool = False, leaves: Leaves | None = None) -> str:
+    """What spoke against `candidate`, the branch a person asks about, when `winner` was chosen by `method`; `given`: a person had chosen it.
+    `leaves`: of one branch, where on it the place is, if not its end."""
     if candidate.state == winner.state:
+        if leaves is not None:
+            aside = "what came after was put there unsurely, and is left aside" if leaves.unsurely else "what came after is left aside"
+            after = ", but after the place" if leaves.later else ""
+            return f"It lies on the branch that was chosen{after}: it goes on from an earlier turn, {place_words(winner)}; {aside}."
         return f"It lies on the branch that was chosen, which goes on from its end, {place_words(winner)}."
     weighed = _weighed(candidate, winner)
     if given:

@@ -14,7 +14,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -116,7 +116,20 @@ def _language(path: Path) -> Language:
     return Language(path.stem, frozenset(fold(data["common"]).split()), listed, starting, anywhere, naming)
 
 
-LANGUAGES: Final = load(Path(__file__).parent / "languages")
+@cache
+def languages() -> Mapping[str, Language]:
+    """The languages that are read, by code; built on first use, since that takes most of a second and most commands read no text."""
+    return load(Path(__file__).parent / "languages")
+
+
+@cache
+def _known() -> Mapping[str, Sequence[tuple[str, int]]]:
+    """Words that tell a language of the Latin script from others, with what each counts for which: its common ones two, those of its lists one."""
+    known: dict[str, list[tuple[str, int]]] = {}
+    for code, language in languages().items():
+        for word in language.common | language.listed if code not in _SCRIPTS else ():
+            known.setdefault(word, []).append((code, 2 if word in language.common else 1))
+    return known
 
 
 def read(text: str) -> Wording:
@@ -138,31 +151,31 @@ def _worded(text: str, match: Callable[[Language, list[str], frozenset[str]], li
     folded = fold(text)
     pieces = placed(folded)
     listed = [token for token, _, _ in pieces]
-    languages = told(folded, listed)
+    codes = told(folded, listed)
     capital = frozenset(fold(word) for word in _CAPITAL.findall(text) if not is_common(word))
     found: dict[str, list[tuple[int, int]]] = {}
-    for code in languages:
-        matches = match(LANGUAGES[code], listed, capital - LANGUAGES[code].common)
+    for language in (languages()[code] for code in codes):
+        matches = match(language, listed, capital - language.common)
         barred = [(tag, start, end) for tag, where, start, end in matches if where == "unless"]
         for tag, where, start, end in matches:
             if where != "unless" and not any(tag == other and first <= start < after for other, first, after in barred):
                 found.setdefault(tag, []).append((0, len(listed)) if where == "whole" else (start, end))
     spans = tuple((start, end) for _, start, end in pieces)
-    return Wording(folded, tuple(listed), spans, count_words(text), languages, {tag: tuple(places) for tag, places in found.items()})
+    return Wording(folded, tuple(listed), spans, count_words(text), codes, {tag: tuple(places) for tag, places in found.items()})
 
 
 def told(folded: str, listed: Sequence[str]) -> tuple[str, ...]:
     """The languages a folded text may be in: by its script, and among those of the Latin one by the words they know; all of these where they know none."""
     scripts: list[str] = []
     if not folded.isascii():
-        scripts = [code for code, script in _SCRIPTS.items() if code in LANGUAGES and script.search(folded)]
+        scripts = [code for code, script in _SCRIPTS.items() if code in languages() and script.search(folded)]
         if "ja" in scripts and "zh" in scripts:
             scripts.remove("zh")  # kana are only Japanese, Han are both
-        elif scripts == ["zh"] and "ja" in LANGUAGES and len(listed) <= _FEW_HAN:
+        elif scripts == ["zh"] and "ja" in languages() and len(listed) <= _FEW_HAN:
             scripts.append("ja")
-    weights = dict.fromkeys((code for code in LANGUAGES if code not in _SCRIPTS), 0)
+    weights = dict.fromkeys((code for code in languages() if code not in _SCRIPTS), 0)
     for token in set(listed):
-        for code, weight in _KNOWN.get(token, ()):
+        for code, weight in _known().get(token, ()):
             weights[code] += weight
     most = max(weights.values(), default=0)
     if scripts and most < _SENTENCE:  # a name in Latin letters; “What does 你好 mean?” is English around a word
@@ -213,10 +226,3 @@ def _over(language: Language, listed: list[str], capital: frozenset[str], place:
             return False
         place = max(ends)
     return True
-
-
-# Words that tell a language of the Latin script from others: its common ones by two, those of its lists by one.
-_KNOWN: Final[dict[str, list[tuple[str, int]]]] = {}
-for _code, _language_of in LANGUAGES.items():
-    for _word in _language_of.common | _language_of.listed if _code not in _SCRIPTS else ():
-        _KNOWN.setdefault(_word, []).append((_code, 2 if _word in _language_of.common else 1))

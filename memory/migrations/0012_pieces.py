@@ -8,8 +8,12 @@ from django.db import migrations, models
 TELLING = r"UPDATE memory_interactionstate SET tells = user_text <> '' AND user_text !~ '[?？؟]\s*$'"
 # The worker gives the states that are there already their pieces.
 ORDERED = """
-    INSERT INTO memory_outbox (forest_id, kind, subject, attempts, created_at)
-    SELECT id, 'pieces', id, 0, now() FROM memory_forest WHERE last_position > 0
+    WITH ordered AS (
+        INSERT INTO memory_job (forest_id, kind, status, done, total, message, created_at, updated_at)
+        SELECT id, 'pieces', 'waiting', 0, 0, 'Waiting for the worker', now(), now() FROM memory_forest WHERE last_position > 0
+        RETURNING id, forest_id
+    )
+    INSERT INTO memory_outbox (forest_id, kind, subject, attempts, created_at) SELECT forest_id, 'pieces', id, 0, now() FROM ordered
 """
 
 

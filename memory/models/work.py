@@ -39,7 +39,7 @@ class Lease(InForest):
 
 
 class Job(InForest):
-    """Progress of long work: a sample growing, an import, a re-embedding, a replay."""
+    """Progress of long work: a sample growing, an import, a re-embedding, a replay, pieces that get their vectors."""
 
     class Status(models.TextChoices):
         WAITING = "waiting", "waiting"

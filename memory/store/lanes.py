@@ -85,11 +85,13 @@ def lanes(
     """The lanes of these branches, by branch id, and those of branches as they stood before a turn that was put there unsurely.
 
     `rare` are the stems that are looked up in whole trees, all others only in the states looked at: those recalled, the last ones of each branch, the
-    roots."""
+    roots. A branch whose end is deleted between two of the statements is left out."""
     latest = _latest(forest, branches, as_of)
     placed = _placed(latest.values())
     cuts = [_Cut(branch, states[:at], states[at:]) for branch, at in doubtful(latest, placed) for states in [latest[branch]]]
     ends = read.interactions(forest, [*(states[-1] for states in latest.values()), *(cut.kept[-1] for cut in cuts)])
+    latest = {branch: states for branch, states in latest.items() if states[-1] in ends}
+    cuts = [cut for cut in cuts if cut.branch in latest and cut.kept[-1] in ends]
     looked: dict[int, set[int]] = defaultdict(set)  # by root
     for states in latest.values():
         root = ends[states[-1]].root
@@ -266,7 +268,7 @@ def _placed(latest: Iterable[Sequence[int]]) -> dict[int, float]:
     return dict(
         read.select(
             """
-            SELECT s.id, d.probability FROM memory_interactionstate s JOIN memory_routingdecision d ON d.turn_id = s.turn_id
+            SELECT s.id, least(1, greatest(0, d.probability)) FROM memory_interactionstate s JOIN memory_routingdecision d ON d.turn_id = s.turn_id
             WHERE s.id = ANY(%s) AND NOT d.method = ANY(%s)
             """,
             [sorted({state for states in latest for state in states}), BY_HAND],

@@ -11,6 +11,7 @@ import pytest
 from memory import steps
 from memory.actions import grow_sample as growing
 from memory.actions import import_chat as importing
+from memory.actions import index_pieces
 from memory.actions.create_forest import create_forest
 from memory.actions.export_forest import SECTIONS, export_forest
 from memory.actions.forget import delete_state
@@ -19,7 +20,7 @@ from memory.actions.reroute import reroute
 from memory.actions.restore_forest import NAMED, restore
 from memory.actions.revise import revise
 from memory.errors import Refused
-from memory.models import AtomicFact, ContextTrace, Forest, Import, InteractionState, Job, Posting, RoutingDecision, StateVector, TermStat, Turn
+from memory.models import AtomicFact, ContextTrace, Forest, Import, InteractionState, Job, PieceVector, Posting, RoutingDecision, StateVector, TermStat, Turn
 from tests.forests import learn, plant, say, trace, wait
 
 pytestmark = pytest.mark.django_db
@@ -108,6 +109,12 @@ def test_the_sample_forest_comes_back_equal(ines, omar, tmp_path):
     assert Import.objects.get(job=job).left_out == []
     assert told(document(back)) == told(document(forest))
     assert index(back) == index(forest)
+    pieces = Job.objects.get(forest=back, kind=index_pieces.KIND)  # left to the worker: a restore is done without them
+    assert not PieceVector.objects.in_forest(back).exists()
+    index_pieces.run(pieces.pk)
+    assert set(PieceVector.objects.in_forest(back).values_list("state__position", "number")) == set(
+        PieceVector.objects.in_forest(forest).values_list("state__position", "number")
+    )
     for (position, kind, ours), (same, again, theirs) in zip(vectors(forest), vectors(back), strict=True):
         assert (position, kind) == (same, again)
         assert kind == "branch" or ours @ theirs > 0.999, (position, kind)
@@ -202,6 +209,21 @@ def test_an_unsound_row_is_left_out_and_named(ines, omar, section, change, left)
     _, notes = restore(back, io.BytesIO(json.dumps(odd).encode()))
     assert InteractionState.objects.in_forest(back).count() == left
     assert notes or change == {"superseded_by": [1]}
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999", "-7.5", "1.01", f"1{'0' * 400}", '"often"', "[1]"])
+@pytest.mark.parametrize("place", ["probability", "margin", "threshold", "chance", "score", "part"])
+def test_a_number_of_a_decision_that_is_none_is_left_out_with_it_and_named(ines, omar, place, number):
+    odd = document(small(ines))
+    decision = odd["decisions"][1]
+    [candidate] = decision["candidates"]
+    held, key = {"chance": (candidate, "probability"), "score": (candidate, "score"), "part": (candidate["parts"], "meaning")}.get(place, (decision, place))
+    held[key] = "here"
+    back = create_forest(omar, "Back")
+    _, notes = restore(back, io.BytesIO(json.dumps(odd).replace('"here"', number).encode()))
+    scale = place in ("threshold", "score", "part") and number in ("-7.5", "1.01")  # scores have no range
+    assert (RoutingDecision.objects.in_forest(back).count(), len(notes)) == ((2, 0) if scale else (1, 1)), notes
+    assert InteractionState.objects.in_forest(back).count() == 2
 
 
 def test_what_quotes_a_state_that_isnt_there_or_is_no_sign_is_left_out(ines, omar):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
+from django.db import connection
 
 from memory import steps
 from memory.actions import grow_sample as growing
@@ -12,7 +16,11 @@ from memory.actions.forget import delete_state
 from memory.actions.observe import observe
 from memory.actions.refine import drain
 from memory.actions.reroute import reroute
+from memory.engine import inner
+from memory.engine.calibration import Calibration
+from memory.engine.net import Net
 from memory.llm.embed import embedder
+from memory.management.commands.fit_localization import written
 from memory.models import Change, Forest, InteractionState, Job, Outbox, RoutingDecision
 from tests.forests import learn, plant, say, trace
 
@@ -91,6 +99,81 @@ def test_after_a_correction_it_says_that_the_forest_has_changed(sample, as_ines,
     reroute(chosen, other, ines)
     drain(sample.pk)
     assert as_ines.ask("GET", f"turns/{state.turn_id}/candidates/{other.pk}/").json()["changed"] is True
+
+
+def weights(settings, tmp_path, calibration):
+    """From here on the server localizes with these."""
+    settings.LOCALIZER_WEIGHTS = tmp_path / f"{len(list(tmp_path.iterdir()))}.json"
+    settings.LOCALIZER_WEIGHTS.write_text(written(calibration))
+
+
+def tell(forest, *said):
+    """Turns that are told one after the other, a day apart, with the place that each has, if it is given."""
+    for number, (key, user, place) in enumerate(said):
+        observe(forest, [{"id": key, "user": user, "assistant": "Noted.", "time": f"2026-03-{number + 5:02d}T10:00:00Z", **place}])
+        drain(forest.pk)
+    return states_of(forest)
+
+
+CUES = {"continuation": 0.9, "temporal": 0.9}
+KITCHEN = [
+    ("a", "I am planning our kitchen in white oak.", {"new_root": True}),
+    ("b", "The kitchen gets an extractor hood of steel.", {"parent": "a"}),
+    ("c", "The hood comes on Friday.", {"parent": "b"}),
+]
+
+POEM = ("p", "Write a poem on snow in Iceland.", {"new_root": True})
+GOES_BACK = replace(Calibration.linear({"active": -9.0, "new": -9.0}, CUES), earlier=Net.linear(inner.FEATURES, {"tip": -9.0}), threshold=0.1)
+
+
+def test_of_a_turn_that_went_back_to_an_earlier_one_every_place_is_told(ines, as_ines, settings, tmp_path):
+    weights(settings, tmp_path, GOES_BACK)
+    a, b, c, p, turn = tell(create_forest(ines, "Back"), *KITCHEN, POEM, ("d", "Which steel is the kitchen hood made of?", {}))
+    decision = turn.turn.decision
+    assert decision.chosen_id in (a.pk, b.pk) and decision.candidates[0]["state"] == decision.chosen_id
+    for state in (a, b, c, p):
+        answer = as_ines.ask("GET", f"turns/{turn.turn_id}/candidates/{state.pk}/")
+        assert answer.status_code == 200
+        told = answer.json()
+        assert told["winner"]["state"] == decision.chosen_id and told["changed"] is False
+        if state.pk == p.pk:
+            assert told["words"].startswith("It scores ")
+        else:
+            later = ", but after the place" if state.position > (a if decision.chosen_id == a.pk else b).position else ""
+            assert told["words"].startswith(f"It lies on the branch that was chosen{later}: it goes on from an earlier turn, ")
+            assert told["words"].endswith("; what came after is left aside.")
+
+
+def test_a_turn_stays_at_the_tip_where_the_earlier_one_is_deleted_meanwhile(ines, settings, tmp_path):
+    weights(settings, tmp_path, GOES_BACK)
+    forest = create_forest(ines, "Gone")
+    _, b, c, _ = tell(forest, *KITCHEN, POEM)
+    forest.refresh_from_db()
+    deleted = []
+
+    def before(execute, sql, params, many, context):
+        if "s.id = ANY" in sql and list(params)[1:] == [[b.pk]] and not deleted:
+            deleted.append(b.pk)
+            delete_state(b, "children_to_parent", ines)
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(before):
+        decision = steps.localize_text(forest, "Which steel is the kitchen hood made of?", c.time + timedelta(days=2)).decision
+    assert deleted and (decision.parent, decision.candidates[0].state) == (c.pk, c.pk)
+
+
+def test_of_a_turn_that_goes_on_before_an_unsure_one_it_is_told_that_this_is_left_aside(ines, as_ines, settings, tmp_path):
+    weights(settings, tmp_path, Calibration.linear({"earlier": 9.0}, CUES))
+    forest = create_forest(ines, "Aside")
+    a, b, c = tell(forest, *KITCHEN)
+    RoutingDecision.objects.filter(turn=c.turn_id).update(method="recall", probability=0.4)
+    [*_, turn] = tell(forest, *KITCHEN, ("d", "Which steel is the kitchen hood made of?", {}))
+    assert turn.turn.decision.chosen_id == b.pk and "left aside" in turn.turn.decision.why
+    answer = as_ines.ask("GET", f"turns/{turn.turn_id}/candidates/{c.pk}/").json()
+    assert answer["winner"]["state"] == b.pk
+    assert answer["words"].startswith("It lies on the branch that was chosen, but after the place: it goes on from an earlier turn, ")
+    assert answer["words"].endswith("; what came after was put there unsurely, and is left aside.")
+    assert ", but after the place" not in as_ines.ask("GET", f"turns/{turn.turn_id}/candidates/{a.pk}/").json()["words"]
 
 
 def test_a_state_that_came_later_is_refused(home, as_ines):

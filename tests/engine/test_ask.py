@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memory.engine import ask
 from memory.engine.ask import fold, question, weighed
-from memory.engine.forest import Candidate, Decision, Interaction, Recall, Recalled
+from memory.engine.forest import Candidate, Decision, Interaction, Lane, Recall, Recalled
 from memory.engine.query import Query, read
 
 NOON = datetime(2026, 11, 12, 12, 0, tzinfo=UTC)
@@ -52,7 +52,7 @@ def decision(*shares: tuple[Interaction | None, float], method: str = "recall") 
 
 
 def recall(*tips: Interaction) -> Recall:
-    return Recall([Recalled(one, {}, 0.5) for one in tips], {one.branch: one for one in tips}, BREAD, [], {}, len(tips), 10.0)
+    return Recall([Recalled(one, {}, 0.5) for one in tips], {one.branch: Lane(one) for one in tips}, BREAD, [], {}, len(tips), 10.0)
 
 
 CLOSE = decision((KITCHEN, 0.48), (TALK, 0.40), (BREAD, 0.07), (None, 0.05))

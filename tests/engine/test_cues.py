@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.engine.cues import Cues, detect
-from memory.engine.wording import LANGUAGES
+from memory.engine.wording import languages
 
 NOON = datetime(2026, 11, 12, 12, 0, tzinfo=UTC)  # a Thursday
 TURNS = Path(__file__).parent / "turns"  # a file a language: “cue cue | turn”
@@ -168,7 +168,7 @@ def test_turns_of_a_language_have_exactly_the_cues_that_a_reader_gave_them(langu
 
 
 def test_every_language_that_has_phrases_has_turns() -> None:
-    assert {path.stem for path in TURNS.glob("*.txt")} == set(LANGUAGES)
+    assert {path.stem for path in TURNS.glob("*.txt")} == set(languages())
 
 
 @given(st.text(max_size=200))

@@ -61,17 +61,27 @@ def test_the_features_of_an_earlier_state_set_what_stands_up_to_it_against_what_
     assert column("joined_after") == pytest.approx([0, 0.6, 0.1])
 
 
-def test_the_decision_names_the_earlier_turn_and_keeps_the_tip_beside_it() -> None:
-    recall = Recall([], {1: LANE}, NEXT, [], {}, 3, 10.0)
+OTHER = Interaction(4, 4, None, 4, 4, 0, NOON, "A poem about snow", "Gladly.", topic="Poem")
+
+
+def test_the_decision_names_the_earlier_turn_in_place_of_the_tip_and_stays_as_sure_of_the_branch() -> None:
+    recall = Recall([], {1: LANE, 4: Lane(OTHER, [4], turns={4: 0.1})}, NEXT, [], {}, 4, 10.0)
     query = asked("On second thoughts, rather the one with the crane")
-    decision = localize.localize(query, recall, CALIBRATION)
-    assert decision.parent == NEXT.id
+    decision = localize.localize(query, recall, replace(CALIBRATION, temperature=6.0))
+    assert decision.parent == NEXT.id and 0.5 < decision.probability < 0.9 and decision.second == OTHER.id
     jump = localize.back_jump(query, recall, decision, CALIBRATION)
     assert jump is not None
-    back = inner.back_to(decision, LIST, jump[1])
-    assert (back.parent, back.candidates[0].state, back.candidates[1].state) == (LIST.id, LIST.id, NEXT.id)
-    assert sum(candidate.probability for candidate in back.candidates) == pytest.approx(1.0)
-    assert "“Which suppliers are there?”" in back.why
+    for share in (jump[1], 0.1):  # however unsure where on the branch: another one is no likelier for that
+        back = inner.back_to(decision, LIST, share)
+        assert back.parent == back.candidates[0].state == LIST.id
+        assert [candidate.state for candidate in back.candidates[1:]] == [candidate.state for candidate in decision.candidates[1:]]
+        assert NEXT.id not in {candidate.state for candidate in back.candidates}
+        assert (back.probability, back.margin, back.unsure, back.second) == (decision.probability, decision.margin, decision.unsure, decision.second)
+        assert back.probability == back.candidates[0].probability == max(candidate.probability for candidate in back.candidates)
+        assert back.margin == pytest.approx(back.candidates[0].probability - back.candidates[1].probability)
+        assert sum(candidate.probability for candidate in back.candidates) == pytest.approx(1.0)
+        assert "“Which suppliers are there?”" in back.why
+    assert f"({round(100 * jump[1])} % within that path)" in inner.back_to(decision, LIST, jump[1]).why
 
 
 def test_a_cue_that_decided_is_no_back_jump() -> None:

@@ -8,6 +8,8 @@ from memory.engine.recall import (
     ANCHOR_LIMIT,
     COMMON_SHARE,
     EARLIER_PLACES,
+    LANE_LIMIT,
+    RECENT_BRANCHES,
     SCAN_LIMIT,
     TERM_LIMIT,
     bm25,
@@ -18,6 +20,7 @@ from memory.engine.recall import (
     is_common,
     match_anchors,
     select_terms,
+    window_branches,
 )
 
 
@@ -117,3 +120,12 @@ def test_words_that_came_only_with_what_is_left_aside_go_with_it() -> None:
     words = {1: frozenset({"kitchen"}), 2: frozenset({"hood"}), 3: frozenset({"boot", "kitchen"})}
     assert cut_off(whole, words, [1, 2], frozenset({"path"})) == {"kitchen", "hood", "path"}
     assert cut_off(whole, words, [1, 2, 3], frozenset()) == whole
+
+
+def test_of_a_time_with_many_branches_the_last_the_recalled_and_the_nearest_are_ranked() -> None:
+    at = datetime(2026, 11, 11, 12, 0, tzinfo=UTC)
+    then = [Recalled(Interaction(n, n, None, n, n, 0, at, "", ""), {}, n % 50 / 50) for n in range(1, 181)]
+    branches = window_branches(then, {7: -3.0})
+    assert len(branches) == LANE_LIMIT
+    assert set(range(181 - RECENT_BRANCHES, 181)) | {7, 49, 99, 149, 48} <= set(branches)
+    assert window_branches(then[:3], {}) == [3, 2, 1] and window_branches([], {}) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
@@ -185,3 +186,13 @@ def test_every_kind_of_sign_has_words_that_quote_what_it_quotes() -> None:
         assert ("“pipe” and “wall”" in said) == ("{quotes}" in words)
         assert bool(says(Sign(kind))) == ("{quotes}" not in words)
     assert says(Sign("unheard of", ("x",))) == ""
+
+
+def test_a_long_text_without_blanks_is_quoted_in_its_runs_at_once() -> None:
+    said = "".join(chr(0x4E00 + number) for number in range(20_000))
+    started = time.perf_counter()
+    found = signs._runs(f"{said} x 甲乙", [said[at : at + 2] for at in range(len(said) - 1) if at != 9_999])
+    assert time.perf_counter() - started < 1
+    assert set(found.values()) == {said[:10_000], said[10_000:]}
+    assert (found[said[:2]], found[said[-2:]]) == (said[:10_000], said[10_000:])
+    assert signs._runs("厨房的灯和厨房", ["厨房", "房的", "灯和"]) == {"厨房": "厨房的", "房的": "厨房的", "灯和": "灯和"}

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from memory.engine import query
 from memory.engine.features import PARTS
 from memory.engine.forest import Candidate, Sign
-from memory.engine.why_not import words
+from memory.engine.why_not import Leaves, words
 
 NOW = datetime(2026, 3, 9, 9, 0, tzinfo=UTC)
 
@@ -48,6 +48,16 @@ def test_beside_a_new_topic_no_branch_was_near_enough():
 
 def test_a_branch_that_won_is_told_to_be_the_one():
     assert words(asked(), "recall", HOOD, HOOD) == "It lies on the branch that was chosen, which goes on from its end, Kitchen, Extractor hood."
+
+
+def test_of_a_branch_that_goes_on_from_before_its_end_it_says_what_is_left_aside():
+    assert words(asked(), "recall", HOOD, HOOD, leaves=Leaves(unsurely=True, later=True)) == (
+        "It lies on the branch that was chosen, but after the place: it goes on from an earlier turn, Kitchen, Extractor hood; "
+        "what came after was put there unsurely, and is left aside."
+    )
+    assert words(asked(), "recall", HOOD, HOOD, leaves=Leaves(unsurely=False, later=False)) == (
+        "It lies on the branch that was chosen: it goes on from an earlier turn, Kitchen, Extractor hood; what came after is left aside."
+    )
 
 
 def test_where_nothing_speaks_against_it_any_more_it_says_so():

@@ -1,14 +1,22 @@
 """The files of languages are read, checked and told apart."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from memory.engine.wording import LANGUAGES, load, read
+from memory.engine.wording import languages, load, read
 
 
 def test_english_is_there() -> None:
-    assert "en" in LANGUAGES
+    assert "en" in languages()
+
+
+def test_nothing_is_built_before_a_text_is_read() -> None:
+    asked = "import django; django.setup(); from memory import steps, tasks; from memory.engine import wording; print(wording.languages.cache_info().currsize)"
+    said = subprocess.run([sys.executable, "-c", asked], check=True, capture_output=True, text=True)
+    assert said.stdout.strip() == "0"
 
 
 @pytest.mark.parametrize(

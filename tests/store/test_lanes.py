@@ -5,15 +5,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from memory import steps
 from memory.actions.create_forest import create_forest
+from memory.actions.forget import delete_state
 from memory.actions.refine import drain
 from memory.engine import query
 from memory.engine.forest import Lane
 from memory.evaluation.streams import MemoryForest
 from memory.llm.embed import embedder
 from memory.models import InteractionState, PieceVector, RoutingDecision, Turn
+from memory.store import lanes
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 11, 12, 12, 0, tzinfo=UTC)
@@ -136,3 +139,38 @@ def test_a_turn_has_its_user_s_words_as_a_vector_before_it_is_refined(ines: Any)
     assert list(PieceVector.objects.filter(state=state).values_list("number", flat=True)) == [0]
     drain(forest.pk, tell=False)
     assert set(PieceVector.objects.filter(state=state).values_list("number", flat=True)) == {0, 1, 2, 10, 20, 21}
+
+
+@pytest.mark.parametrize(("kept", "read"), [(-7.5, 0.0), (3.0, 1.0), (float("nan"), 1.0), (float("-inf"), 0.0)])
+def test_a_chance_that_is_none_counts_as_the_nearest_that_is_one(kept: float, read: float, ines: Any) -> None:
+    forest, _ = both(ines)
+    state = InteractionState.objects.in_forest(forest).earliest("position")
+    RoutingDecision.objects.update_or_create(
+        forest=forest, turn=state.turn, defaults={"method": "recall", "probability": kept, "margin": 0.0, "threshold": 0.0}
+    )
+    assert lanes._placed([[state.pk]]) == {state.pk: read}
+
+
+@pytest.mark.parametrize("doubted", [False, True])
+def test_a_branch_whose_end_is_deleted_while_it_is_looked_at_is_left_out(doubted: bool, ines: Any) -> None:
+    forest, _ = both(ines)
+    states = {state.position: state for state in InteractionState.objects.in_forest(forest)}
+    if doubted:  # … so that the branch is looked at as it stood before too, the end of which is what is deleted
+        RoutingDecision.objects.update_or_create(
+            forest=forest, turn=states[5].turn, defaults={"method": "recall", "probability": 0.4, "margin": 0.1, "threshold": 0.0}
+        )
+    gone = states[2] if doubted else states[4]
+    deleted: list[int] = []
+
+    def between(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        found = execute(sql, params, many, context)
+        if "JOIN memory_routingdecision" in sql and not deleted:
+            deleted.append(gone.pk)
+            delete_state(gone, "children_to_parent", ines)
+        return found
+
+    with connection.execute_wrapper(between):
+        place = steps.localize_text(forest, "How warm for Ruth's 24 hours?", NOON + timedelta(days=1))
+    assert deleted and gone.pk not in place.recall.ends
+    assert states[6].branch_id in place.recall.lanes
+    assert (states[4].branch_id in place.recall.lanes) is doubted
