@@ -44,7 +44,7 @@ class Everything(Planted):
         Lease.objects.create(forest=self.forest)
         Outbox.objects.create(forest=self.forest)
         NewVector.objects.create(forest=self.forest, replaces=StateVector.objects.filter(forest=self.forest).first(), pin="0" * 64, vector=[0.5] * 3)
-        PieceVector.objects.create(forest=self.forest, state=self.state, number=0, vector=[0.5] * 3)
+        PieceVector.objects.create(forest=self.forest, state=self.state, number=0, vector=[0.5] * self.forest.dimensions)
         ModelCapability.objects.create(address="http://127.0.0.1:9/v1", model="m", probed_at=timezone.now())
         Profile.objects.create(owner=ines)
         ApiKey.objects.create(owner=ines, name=CANARY, prefix="aw_x", key_hash="f" * 64)

@@ -55,7 +55,7 @@ def test_a_returning_turn_lights_its_old_path_before_the_first_word(visitor):
 
     # Two matters, interleaved; each new one becomes a root of its own.
     kitchen = [visitor.say("We are redoing our kitchen: a small galley with drawers and a worktop of oak.")]
-    cello = [visitor.say("I am learning the cello and practise scales on it every evening.")]
+    cello = [visitor.say("I am learning the cello and practise scales every evening.")]
     kitchen.append(visitor.say("The kitchen drawers get fronts of beech, and the worktop stays oak."))
     cello.append(visitor.say("My cello teacher wants the bow arm looser."))
     parents = visitor.parents(forest)

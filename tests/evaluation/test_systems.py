@@ -211,7 +211,7 @@ def test_without_keyword_and_entity_routing_words_bring_nothing(setting):
     system.recall(asked("What does Olga charge?"), [512])
     assert set.union(*seen) == {"semantic", "topic"} or set.union(*seen) == {"semantic"}
     left_out = [place for place, name in enumerate(FEATURES) if name in OF_BRANCHES and FEATURES[name] in ("words", "names")]
-    assert calibration().plain[left_out].any()  # there is something to leave out
+    assert calibration().places.plain[left_out].any()  # there is something to leave out
 
 
 @pytest.mark.django_db
