@@ -10,6 +10,7 @@ from typing import Any
 from rest_framework import serializers as s
 
 from memory import models
+from memory.api.fields import Shape, maybe, moment, number
 from memory.api.model_answers import TokenUse
 from memory.models.forest import Origin
 
@@ -17,20 +18,6 @@ KINDS = ["fact", "artifact", "event", "mutable_state"]
 RECORD_KINDS = KINDS[1:]
 FACT_KINDS = KINDS[:1]
 HIT_KINDS = ["turn", "fact", "topic"]
-Shape = s.Serializer[Any]
-
-
-def number(**more: Any) -> s.IntegerField:
-    return s.IntegerField(**more)
-
-
-def maybe(**more: Any) -> s.IntegerField:
-    """A whole number or null."""
-    return s.IntegerField(allow_null=True, **more)
-
-
-def moment(**more: Any) -> s.DateTimeField:
-    return s.DateTimeField(allow_null=True, **more)
 
 
 class ErrorBody(Shape):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rest_framework import serializers as s
 
-Shape = s.Serializer[Any]
+from memory.api.fields import Shape
 
 
 class Lag(Shape):
