@@ -11,7 +11,7 @@ temperature are fitted elsewhere and come in as a `Calibration`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -36,13 +36,13 @@ class Branch:
     shared: tuple[str, ...]
     recent: float  # 1 for the branch used last, ½ for the one before, …
     topic: float  # match of its tree's topic anchor
-    channels: Mapping[Channel, Hit] = field(default_factory=dict)
-    lane: Lane | None = None
+    channels: Mapping[Channel, Hit]
+    lane: Lane
 
     @property
     def aside(self) -> int | None:
         """The unsurely placed state that this place leaves aside, with all that came after it; None for a branch as it is."""
-        return self.lane.aside if self.lane is not None else None
+        return self.lane.aside
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,16 +70,15 @@ def stream(shared: Path, half: int, branches: int, seed: int) -> list[GoldTurn]:
 
 def measure(turns: list[GoldTurn], branches: int, embed: CachedEmbedder, calibration: Calibration) -> Found:
     """Replay under gold parents; counted are turns that resume a dialogue other than the one used last once all are open."""
-    among: list[bool] = []
+    among: dict[int, bool] = {}  # by number of the turn
     ranked = 0
 
     def watch(turn: GoldTurn, asked: Query, brought: Recall, trees: list[int]) -> None:
         nonlocal ranked
         if turn.parent is not None and len(set(trees)) >= branches and trees[-1] != turn.tree:
-            among.append(any(trees[lane.tip.id - 1] == turn.tree for lane in brought.lanes.values()))
+            among[len(trees)] = any(trees[lane.tip.id - 1] == turn.tree for lane in brought.lanes.values())
             ranked = max(ranked, len(brought.lanes))
 
     placed = replay(turns, embed, lambda asked, brought: localize.localize(asked, brought, calibration), teacher=True, watch=watch)
-    trees = [turn.tree for turn in turns]
-    counted = [row for row in placed if row.gold.parent is not None and len(set(trees[: row.index])) >= branches and trees[row.index - 1] != row.gold.tree]
-    return Found(branches, len(counted), sum(among), sum(row.judged.right for row in counted), ranked)
+    right = sum(row.judged.right for row in placed if row.index in among)
+    return Found(branches, len(among), sum(among.values()), right, ranked)

@@ -108,11 +108,13 @@ def replayed(streams: Streams, embed: CachedEmbedder, calibration: Calibration |
     _shared = (streams, embed, calibration, weight)  # what a fork inherits isn't pickled
     found: dict[int, Replayed] = {}
     longest_first = sorted(range(len(streams)), key=lambda index: -len(streams[index]))
-    with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
-        for index, made, vectors in pool.map(_one, longest_first):
-            found[index] = made
-            embed.known.update(vectors)
-    _shared = None
+    try:
+        with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
+            for index, made, vectors in pool.map(_one, longest_first):
+                found[index] = made
+                embed.known.update(vectors)
+    finally:
+        _shared = None
     return [found[index] for index in range(len(streams))]
 
 
