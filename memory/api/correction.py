@@ -11,7 +11,7 @@ from memory.actions import replay_turns
 from memory.actions.publish_outbox import publish_outbox
 from memory.actions.reroute import Move, reroute_many
 from memory.actions.undo import blocked, undo
-from memory.api import answers, requests
+from memory.api import answers, requests, trace_answers
 from memory.api.base import View
 from memory.models import Change, ParentChange
 from memory.present.turns import part_list
@@ -19,7 +19,7 @@ from memory.store.write import candidate_json
 
 
 class WhyNot(View):
-    @extend_schema(responses=answers.Weighed)
+    @extend_schema(responses=trace_answers.Weighed)
     def get(self, request: Request, turn: int, state: int) -> Response:
         """“Why not that one?”: the branch of a state, scored again as the forest stood just before the turn, beside the place that was chosen."""
         own, asked = self.turn(turn), self.state(state)

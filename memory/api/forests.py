@@ -21,7 +21,7 @@ from memory.actions.grow_sample import grow_sample
 from memory.actions.observe import observe
 from memory.actions.publish_outbox import publish_outbox
 from memory.actions.update_forest import update_forest
-from memory.api import answers, health_answers, requests
+from memory.api import answers, health_answers, requests, trace_answers
 from memory.api.base import View, page
 from memory.models import Forest
 from memory.threads import in_thread
@@ -83,7 +83,7 @@ class Observe(View):
 class Recall(View):
     reads_only = True
 
-    @extend_schema(request=requests.RecallAsked, responses=answers.Recall)
+    @extend_schema(request=requests.RecallAsked, responses=trace_answers.Recall)
     def post(self, request: Request, forest: int) -> Response:
         """Where a text would go and what an answer to it would be given. Writes nothing."""
         own = self.forest(forest)

@@ -17,7 +17,7 @@ from memory.actions.keep_turn import keep_turn
 from memory.actions.publish_outbox import publish_outbox
 from memory.actions.retry_turn import retry_turn
 from memory.actions.send_turn import send_turn
-from memory.api import answers, requests
+from memory.api import answers, requests, trace_answers
 from memory.api.base import View
 from memory.models import Turn
 from memory.present.turns import SHOWN_WITH
@@ -77,7 +77,7 @@ class OneTurn(View):
 
 
 class TurnTrace(View):
-    @extend_schema(responses=answers.Trace)
+    @extend_schema(responses=trace_answers.Trace)
     def get(self, request: Request, turn: int) -> Response:
         """Why it went there, what the model saw, what it took."""
         return Response(present.trace_json(self.turn(turn)))
