@@ -116,8 +116,7 @@ class Judge:
 
 def direct_match(query: Query, state: Interaction) -> bool:
     """Whether a turn has a name, an exact value or a time of the input (the paper's strict rule for supplemental turns)."""
-    names = set(entity_terms(f"{state.user}\n{state.assistant}")) | {entity.casefold() for entity in state.entities}
-    if names.intersection(query.entities):
+    if query.entities and not {*entity_terms(f"{state.user}\n{state.assistant}"), *(entity.casefold() for entity in state.entities)}.isdisjoint(query.entities):
         return True
     numbers = {term for term in query.terms if term[0].isdigit()}
     if numbers and numbers.intersection(content_terms(f"{state.user}\n{state.assistant}")):

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 from memory.engine import pieces
 from memory.engine.forest import Interaction, Lane
@@ -48,9 +49,8 @@ class Spoken:
     descriptions: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """Cosines of a piece: with the whole input, the nearest of it and its sentences, the nearest of its descriptions."""
+class _Piece(NamedTuple):
+    """Cosines of a piece: with the whole input, the nearest of it and its sentences, the nearest of its descriptions. A thousand are read for an input."""
 
     whole: float
     sentence: float
@@ -86,9 +86,9 @@ def lanes(
 
     `rare` are the stems that are looked up in whole trees, all others only in the states looked at: those recalled, the last ones of each branch, the
     roots. A branch whose end is deleted between two of the statements is left out."""
-    latest = _latest(forest, branches, as_of)
-    placed = _placed(latest.values())
-    cuts = [_Cut(branch, states[:at], states[at:]) for branch, at in doubtful(latest, placed) for states in [latest[branch]]]
+    found = _Found()
+    latest = _bring_latest(found, forest, branches, as_of)
+    cuts = [_Cut(branch, states[:at], states[at:]) for branch, at in doubtful(latest, found.placed) for states in [latest[branch]]]
     ends = read.interactions(forest, [*(states[-1] for states in latest.values()), *(cut.kept[-1] for cut in cuts)])
     latest = {branch: states for branch, states in latest.items() if states[-1] in ends}
     cuts = [cut for cut in cuts if cut.branch in latest and cut.kept[-1] in ends]
@@ -102,13 +102,11 @@ def lanes(
             told[state.root].add(state.id)
             looked[state.root].add(state.id)
     before = [{ends[cut.kept[-1]].root, *cut.kept[-RECENT_STATES:], *told[ends[cut.kept[-1]].root]} - set(cut.gone) for cut in cuts]
-    found = _Found(placed=placed)
     whole = set().union(*looked.values(), *before)
     _bring_cosines(found, spoken, sorted(whole), sorted({state for states in latest.values() for state in states} - whole))
     _bring_centres(found, forest, spoken.whole, [ends[states[-1]] for states in latest.values()] + [ends[cut.kept[-1]] for cut in cuts], as_of)
     _bring_questions(found, forest, latest.values())
     _bring_words(found, forest, query, rare, looked, latest.values(), as_of)
-    _bring_seams(found, latest.values())
     lanes = {branch: _lane(query, ends[states[-1]], states, looked[ends[states[-1]].root], found) for branch, states in latest.items()}
     return lanes, [_before(query, ends[cut.kept[-1]], cut, lanes[cut.branch], around, found) for cut, around in zip(cuts, before, strict=True)]
 
@@ -172,43 +170,59 @@ def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collect
     )
 
 
-def _latest(forest: int, branches: Iterable[int], as_of: int | None) -> dict[int, list[int]]:
-    """The ids of each branch's last states, oldest first."""
+def _bring_latest(found: _Found, forest: int, branches: Iterable[int], as_of: int | None) -> dict[int, list[int]]:
+    """The ids of each branch's last states, oldest first.
+
+    Of each is brought with which probability it was put there, where localization placed it, and how near it is to the one before."""
     rows = read.select(
         """
-        SELECT wanted.branch, last.id FROM unnest(%s::bigint[]) AS wanted(branch) CROSS JOIN LATERAL (
-            SELECT id, position FROM memory_interactionstate WHERE forest_id = %s AND branch_id = wanted.branch AND position <= %s
+        SELECT wanted.branch, last.id, CASE WHEN d.probability IS NOT NULL THEN least(1, greatest(0, d.probability)) END,
+            -(v.vector <#> lag(v.vector) OVER (PARTITION BY wanted.branch ORDER BY last.position))
+        FROM unnest(%s::bigint[]) AS wanted(branch) CROSS JOIN LATERAL (
+            SELECT id, turn_id, position FROM memory_interactionstate WHERE forest_id = %s AND branch_id = wanted.branch AND position <= %s
             ORDER BY position DESC LIMIT %s
-        ) last ORDER BY last.position
+        ) last
+        LEFT JOIN memory_routingdecision d ON d.turn_id = last.turn_id AND NOT d.method = ANY(%s)
+        LEFT JOIN memory_statevector v ON v.state_id = last.id AND v.kind = %s
+        ORDER BY last.position
         """,
-        [sorted(set(branches)), forest, read.until(as_of), LATEST_STATES],
+        [sorted(set(branches)), forest, read.until(as_of), LATEST_STATES, BY_HAND, TURN],
     )
-    found: dict[int, list[int]] = defaultdict(list)
-    for branch, state in rows:
-        found[branch].append(state)
-    return dict(found)
+    latest: dict[int, list[int]] = defaultdict(list)
+    for branch, state, placed, joined in rows:
+        latest[branch].append(state)
+        if placed is not None:
+            found.placed[state] = placed
+        if joined is not None:
+            found.joined[state] = joined
+    return dict(latest)
 
 
 # Vectors have length 1, so that the inner product is the cosine, and costs a third of it.
 
 
 def _bring_cosines(found: _Found, spoken: Spoken, states: list[int], further: list[int]) -> None:
-    found.turns.update(
-        read.select(
-            "SELECT state_id, -(vector <#> %s::halfvec) FROM memory_statevector WHERE state_id = ANY(%s) AND kind = %s",
-            [spoken.whole, [*states, *further], TURN],
-        )
-    )
-    sentences = ", ".join(["-(vector <#> %s::halfvec)"] * (1 + len(spoken.sentences)))
+    """The cosines of the input with turns and their pieces; of the `further` states only with the pieces that wait for the user."""
+    sentences = ", ".join(["-(vector <#> %s::halfvec)"] * len(spoken.sentences)) or "NULL::float8"
     descriptions = ", ".join(["-(vector <#> %s::halfvec)"] * len(spoken.descriptions)) or "NULL::float8"
-    for state, number, *cosines in read.select(
+    rows = read.select(
         f"""
+        SELECT state_id, NULL, -(vector <#> %s::halfvec), NULL, NULL FROM memory_statevector WHERE state_id = ANY(%s) AND kind = %s
+        UNION ALL
         SELECT state_id, number, -(vector <#> %s::halfvec), greatest({sentences}), greatest({descriptions})
         FROM memory_piecevector WHERE state_id = ANY(%s) OR state_id = ANY(%s) AND number BETWEEN %s AND %s
         """,
-        [spoken.whole, spoken.whole, *spoken.sentences, *spoken.descriptions, states, further, pieces.QUESTIONS, pieces.INTRODUCED - 1],
-    ):
-        found.pieces[state][number] = _Piece(*cosines)
+        [
+            *(spoken.whole, [*states, *further], TURN),
+            *(spoken.whole, *spoken.sentences, *spoken.descriptions),
+            *(states, further, pieces.QUESTIONS, pieces.INTRODUCED - 1),
+        ],
+    )
+    for state, number, whole, sentence, description in rows:
+        if number is None:
+            found.turns[state] = whole
+        else:
+            found.pieces[state][number] = _Piece(whole, whole if sentence is None else max(whole, sentence), description)
 
 
 def _bring_centres(found: _Found, forest: int, said: str, ends: Sequence[Interaction], as_of: int | None) -> None:
@@ -248,34 +262,6 @@ def _bring_questions(found: _Found, forest: int, latest: Iterable[Sequence[int]]
         found.answered[state][state, number] = cosine
 
 
-def _bring_seams(found: _Found, latest: Iterable[Sequence[int]]) -> None:
-    """How near each of the latest turns is to the one before it on its branch."""
-    pairs = [pair for states in latest for pair in pairwise(states)]
-    before, after = [state for state, _ in pairs], [state for _, state in pairs]
-    found.joined.update(
-        read.select(
-            """
-            SELECT pair.after, -(a.vector <#> b.vector) FROM unnest(%s::bigint[], %s::bigint[]) AS pair(state, after)
-            JOIN memory_statevector a ON a.state_id = pair.state AND a.kind = %s JOIN memory_statevector b ON b.state_id = pair.after AND b.kind = %s
-            """,
-            [before, after, TURN, TURN],
-        )
-    )
-
-
-def _placed(latest: Iterable[Sequence[int]]) -> dict[int, float]:
-    """With which probability each state was put where it is, for those that localization placed."""
-    return dict(
-        read.select(
-            """
-            SELECT s.id, least(1, greatest(0, d.probability)) FROM memory_interactionstate s JOIN memory_routingdecision d ON d.turn_id = s.turn_id
-            WHERE s.id = ANY(%s) AND NOT d.method = ANY(%s)
-            """,
-            [sorted({state for states in latest for state in states}), BY_HAND],
-        )
-    )
-
-
 def _bring_words(
     found: _Found,
     forest: int,
@@ -285,17 +271,29 @@ def _bring_words(
     latest: Iterable[Sequence[int]],
     as_of: int | None,
 ) -> None:
+    """Which of the input's stems the states have, which of the rare ones and of its names the trees.
+
+    A word is looked up by the index that has the states of each; the planner alone would read all words of these states."""
     states = sorted(set().union(*looked.values(), *latest))
-    for state, term in read.select(
-        "SELECT state_id, term FROM memory_posting WHERE forest_id = %s AND kind = %s AND term = ANY(%s) AND state_id = ANY(%s)",
-        [forest, PostingKind.TERM, list(query.terms), states],
-    ):
-        found.stems[state].add(term)
-    in_trees = """
-        SELECT DISTINCT s.root_id, p.term FROM memory_posting p JOIN memory_interactionstate s ON s.id = p.state_id
+    term, entity, trees, until = PostingKind.TERM, PostingKind.ENTITY, list(looked), read.until(as_of)
+    rows = read.select(
+        """
+        SELECT 'state', p.state_id, p.term FROM unnest(%s::text[]) AS wanted(term) CROSS JOIN LATERAL (
+            SELECT state_id, term FROM memory_posting WHERE forest_id = %s AND kind = %s AND term = wanted.term AND state_id = ANY(%s) OFFSET 0
+        ) p
+        UNION ALL
+        SELECT DISTINCT 'tree', s.root_id, p.term FROM memory_posting p JOIN memory_interactionstate s ON s.id = p.state_id
         WHERE p.forest_id = %s AND p.kind = %s AND p.term = ANY(%s) AND s.root_id = ANY(%s) AND s.position <= %s
-    """
-    for kind, wanted, trees in ((PostingKind.TERM, rare, found.tree_stems), (PostingKind.ENTITY, query.entities, found.tree_names)):
-        if wanted:
-            for root, term in read.select(in_trees, [forest, kind, list(wanted), list(looked), read.until(as_of)]):
-                trees[root].add(term)
+        UNION ALL
+        SELECT DISTINCT 'name', s.root_id, p.term FROM memory_posting p JOIN memory_interactionstate s ON s.id = p.state_id
+        WHERE p.forest_id = %s AND p.kind = %s AND p.term = ANY(%s) AND s.root_id = ANY(%s) AND s.position <= %s
+        """,
+        [
+            *(list(query.terms), forest, term, states),
+            *(forest, term, list(rare), trees, until),
+            *(forest, entity, list(query.entities), trees, until),
+        ],
+    )
+    brought = {"state": found.stems, "tree": found.tree_stems, "name": found.tree_names}
+    for of, key, said in rows:
+        brought[of][key].add(said)

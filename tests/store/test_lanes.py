@@ -16,7 +16,6 @@ from memory.engine.forest import Lane
 from memory.evaluation.streams import MemoryForest
 from memory.llm.embed import embedder
 from memory.models import InteractionState, PieceVector, RoutingDecision, Turn
-from memory.store import lanes
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 11, 12, 12, 0, tzinfo=UTC)
@@ -148,7 +147,8 @@ def test_a_chance_that_is_none_counts_as_the_nearest_that_is_one(kept: float, re
     RoutingDecision.objects.update_or_create(
         forest=forest, turn=state.turn, defaults={"method": "recall", "probability": kept, "margin": 0.0, "threshold": 0.0}
     )
-    assert lanes._placed([[state.pk]]) == {state.pk: read}
+    found = steps.localize_text(forest, "And now?", NOON + timedelta(days=1)).recall
+    assert {lane.placed[state.pk] for lane in found.lanes.values() if state.pk in lane.placed} == {read}
 
 
 @pytest.mark.parametrize("doubted", [False, True])
