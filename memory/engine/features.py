@@ -352,25 +352,27 @@ def _open(query: Query, lane: Lane) -> tuple[float, float]:
 
 def _compare(columns: Columns, branches: Sequence[int]) -> None:
     """By how much a lane leads the best one of another branch, and its share of all likeness: a softmax, as the ranking itself will be."""
-    of = np.array(branches)
+    _, of = np.unique(np.array(branches, dtype=np.int64), return_inverse=True)
     apart = of[:, None] != of[None, :]
 
     def elsewhere(values: Column) -> Column:
-        found: Column = np.where(apart, values[None, :], -np.inf).max(axis=1, initial=-np.inf)
+        """Of each lane the highest of these values (…, lanes) on another branch."""
+        found: Column = np.where(apart, values[..., None, :], -np.inf).max(axis=-1, initial=-np.inf)
         return found
 
-    for name in LEADS:
-        columns[f"lead_{name}"] = columns[name] - np.maximum(elsewhere(columns[name]), ANY.get(name, 0.0))
-    groups = [np.flatnonzero(of == branch) for branch in dict.fromkeys(branches)]
-    for name, sharpness in SHARES.items():
-        top = columns[name].max(initial=ANY[name])
-        raised = np.exp((columns[name] - top) / sharpness)
-        bests = np.array([raised[group].max() for group in groups])
-        others = np.full(len(of), np.exp((ANY[name] - top) / sharpness))
-        for group, best in zip(groups, bests, strict=True):
-            others[group] += bests.sum() - best
-        columns[f"share_{name}"] = raised / (raised + others)
-        columns[f"active_share_{name}"] = columns["active"] * columns[f"share_{name}"]
+    led = np.array([columns[name] for name in LEADS])
+    least = np.array([[ANY.get(name, 0.0)] for name in LEADS])
+    columns |= {f"lead_{name}": lead for name, lead in zip(LEADS, led - np.maximum(elsewhere(led), least), strict=True)}
+    shared = np.array([columns[name] for name in SHARES])
+    sharpness, least = np.array([[SHARES[name]] for name in SHARES]), np.array([[ANY[name]] for name in SHARES])
+    top = np.maximum(shared.max(axis=1, initial=-np.inf, keepdims=True), least)
+    raised = np.exp((shared - top) / sharpness)
+    bests = np.zeros((len(SHARES), of.max(initial=-1) + 1))
+    np.maximum.at(bests.T, of, raised.T)
+    others = np.exp((least - top) / sharpness) + (bests.sum(axis=1, keepdims=True) - bests[:, of])
+    for name, share in zip(SHARES, raised / (raised + others), strict=True):
+        columns[f"share_{name}"] = share
+        columns[f"active_share_{name}"] = columns["active"] * share
     for name in ("open_some", "item_near"):
         columns[f"active_{name}_elsewhere"] = columns["active"] * np.maximum(0.0, np.maximum(0.0, elsewhere(columns[name])) - columns[name])
     columns["open_elsewhere"] = np.maximum(0.0, columns["open_some"].max(initial=0.0) - columns["open_some"])

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from memory.engine.forest import Computed, Cut, Evidence, Found, Interaction, Pool
 from memory.engine.query import Query
-from memory.engine.terms import content_terms, entity_terms, fold, terms
+from memory.engine.terms import content_terms, entity_terms, fold, has_entity, terms
 from memory.engine.text import excerpt, one_line
 
 FACTS: Final = 10  # paper §3.3
@@ -116,7 +116,9 @@ class Judge:
 
 def direct_match(query: Query, state: Interaction) -> bool:
     """Whether a turn has a name, an exact value or a time of the input (the paper's strict rule for supplemental turns)."""
-    if query.entities and not {*entity_terms(f"{state.user}\n{state.assistant}"), *(entity.casefold() for entity in state.entities)}.isdisjoint(query.entities):
+    if not {entity.casefold() for entity in state.entities}.isdisjoint(query.entities):
+        return True
+    if has_entity(f"{state.user}\n{state.assistant}", query.entities):
         return True
     numbers = {term for term in query.terms if term[0].isdigit()}
     if numbers and numbers.intersection(content_terms(f"{state.user}\n{state.assistant}")):

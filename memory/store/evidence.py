@@ -65,6 +65,29 @@ def value(kind: EvidenceKind, row: EvidenceRow, then: Then | None = None) -> Evi
 
 def _rows(forest: int, kind: EvidenceKind, where: Q, as_of: int | None, limit: int) -> list[Evidence]:
     rows = EVIDENCE_MODELS[kind].objects.in_forest(forest).filter(where).filter(known_from__lte=read.until(as_of)).order_by("-known_from", "id")[:limit]
+    return _values(forest, kind, list(rows), as_of)
+
+
+def _with_mates(forest: int, kind: EvidenceKind, ids: Sequence[int], as_of: int | None) -> list[Evidence]:
+    """These facts or records and all other values of their slots: a replaced value is as good as its replacement is near.
+
+    Both are sought by an index; for “of these ids, or of these slots” the database would read all rows of the forest."""
+    model = EVIDENCE_MODELS[kind]
+    table = model._meta.db_table
+    rows = model.objects.raw(
+        f"""
+        SELECT * FROM {table} WHERE forest_id = %s AND known_from <= %s AND id = ANY(ARRAY(
+            SELECT unnest(%s::bigint[]) UNION
+            SELECT mate.id FROM {table} one JOIN {table} mate ON mate.forest_id = one.forest_id AND mate.slot = one.slot
+            WHERE one.forest_id = %s AND one.id = ANY(%s) AND one.slot <> '' AND mate.slot <> ''
+        )) ORDER BY known_from DESC, id LIMIT %s
+        """,
+        [forest, read.until(as_of), ids, forest, ids, MATES],
+    )
+    return _values(forest, kind, list(rows), as_of)
+
+
+def _values(forest: int, kind: EvidenceKind, rows: Sequence[EvidenceRow], as_of: int | None) -> list[Evidence]:
     stood = evidence_then(forest, kind, rows, as_of) if as_of is not None else {}
     return [value(kind, row, stood.get(row.pk)) for row in rows]
 
@@ -95,10 +118,7 @@ def found(
     terms = list(event_terms)
     brought: dict[tuple[EvidenceKind, int], Evidence] = {}
     for kind in sorted({kind for kind, _ in near}):
-        # The values of a slot come along in the same statement: a replaced value is as good as its replacement is near.
-        ids = [item for of, item in near if of == kind]
-        slots = EVIDENCE_MODELS[kind].objects.in_forest(forest).filter(pk__in=ids).exclude(slot="").values("slot")
-        for evidence in _rows(forest, kind, Q(pk__in=ids) | Q(slot__in=slots), as_of, MATES):
+        for evidence in _with_mates(forest, kind, [item for of, item in near if of == kind], as_of):
             brought[evidence.kind, evidence.id] = evidence
     if terms and "event" in kinds:
         for evidence in _rows(forest, "event", Q(canonical_action__in=terms) | Q(canonical_object__in=terms), as_of, MATES):
