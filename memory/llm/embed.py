@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import tokenizers
 
 
-# From so many texts on, they are shared out among so many threads: the model computes outside Python's lock.
-MANY, THREADS = 16, 2
+# From so many texts on, such as an input and its sentences, they are shared out among so many threads: the model computes outside Python's lock.
+MANY, THREADS = 2, 2
 
 
 class ModelMissingError(RuntimeError):

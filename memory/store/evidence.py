@@ -98,12 +98,12 @@ def nearest(forest: int, query: str, lexical: Sequence[int], limit: int, kinds: 
     The vector of a fact is that of its expanded key (fact + source turn); every fact and record has one."""
     rows = read.select(
         """
-        (SELECT kind, item, -(vector <#> %s::halfvec) FROM memory_statevector
-         WHERE forest_id = %s AND kind = ANY(%s) ORDER BY vector <#> %s::halfvec LIMIT %s)
+        (SELECT kind, item, -(vector <#> %s::halfvec) AS similarity FROM memory_statevector
+         WHERE forest_id = %s AND kind = ANY(%s) ORDER BY similarity DESC LIMIT %s)
         UNION
         (SELECT kind, item, -(vector <#> %s::halfvec) FROM memory_statevector WHERE forest_id = %s AND state_id = ANY(%s) AND kind = ANY(%s))
         """,
-        [query, forest, list(kinds), query, limit, query, forest, list(lexical), list(kinds)],
+        [query, forest, list(kinds), limit, query, forest, list(lexical), list(kinds)],
     )
     return {(kind, item): similarity for kind, item, similarity in rows}
 

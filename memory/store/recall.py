@@ -56,8 +56,10 @@ def half(vector: np.ndarray) -> HalfVector:
 
 
 def literal(vector: np.ndarray) -> str:
-    """A vector as a parameter of a statement, to be cast with `::halfvec`; written once for all statements of a query."""
-    return str(half(vector).to_text())
+    """A vector as a parameter of a statement, to be cast with `::halfvec`; written once for all statements of a query.
+
+    Five digits tell half floats apart; as many as a double has would make every statement twice as long to send and read."""
+    return f"[{','.join(['%.5g'] * len(vector)) % tuple(vector.astype(np.float16).tolist())}]"
 
 
 def semantic(forest: int, query: str, limit: int, as_of: int | None = None) -> list[tuple[int, float]]:
