@@ -111,7 +111,7 @@ def localize_text(
     vector = vectors[0]
     window = localize.window(asked)
     then = _states_of(forest, window.start, window.end, vector, as_of) if window else []
-    found, fused = gather(forest, asked, vectors, as_of, then, branches=set(beside or ()), asking=asking)
+    found, fused = gather(forest, asked, spoken, vectors, as_of, then, branches=set(beside or ()), asking=asking)
     shown = localize.SHOWN if beside is None else sys.maxsize
     if decide is not None:
         decision = decide(asked, found, then)
@@ -306,6 +306,7 @@ def check_embedder(forest: Forest) -> None:
 def gather(
     forest: Forest,
     asked: Query,
+    spoken: pieces.Spoken,
     vectors: np.ndarray,
     as_of: int | None = None,
     then: Sequence[Recalled] = (),
@@ -314,11 +315,10 @@ def gather(
 ) -> tuple[Recall, dict[int, float]]:
     """Ask the channels of hybrid recall and fetch what the ranker looks at; beside it the fused recall score of each state found.
 
-    `vectors` are those of the input, its sentences and descriptions (`pieces.spoken`). `then` are the states of the time that a temporal return names: the
+    `vectors` are those of what is `spoken`: the input, its sentences and descriptions. `then` are the states of the time that a temporal return names: the
     best of their branches are candidates; `branches` are in any case."""
     query, *parts = (channels.literal(vector) for vector in vectors)
-    sentences = len(pieces.spoken(asked.text).sentences)
-    spoken = lanes.Spoken(query, parts[:sentences], parts[sentences:])
+    said = lanes.Spoken(query, parts[: len(spoken.sentences)], parts[len(spoken.sentences) :])
     known = channels.statistics(forest, asked.terms, asked.entities, as_of)
     chosen = recall.select_terms(asked, known.terms, known.states)
     weights = {term: recall.idf(known.terms[term], known.states) for term in chosen}
@@ -343,7 +343,7 @@ def gather(
     last = lanes.latest(forest.pk, as_of)
     wanted = [*branches, *recall.window_branches(then, scores), *([states[active][0].branch] if active in states else [])]
     ranked = recall.ranked_branches(wanted, last.branches, scores, {identity: state.branch for identity, (state, _) in states.items()})
-    brought, earlier = lanes.lanes(forest.pk, asked, spoken, chosen, ranked, [one.interaction for one in recalled], as_of)
+    brought, earlier = lanes.lanes(forest.pk, asked, said, chosen, ranked, [one.interaction for one in recalled], as_of)
     found = Recall(
         recalled=recalled,
         lanes=brought,
