@@ -229,6 +229,8 @@ class Postgres(Service):
             "unix_socket_permissions": "0700",
             "max_parallel_maintenance_workers": "0",
             "max_connections": "200",
+            # The vectors of 100,000 states are 220 MB, of which every turn reads all. Memory that isn't used isn't taken.
+            "shared_buffers": "512MB",
             # What people wrote stays out of the log.
             "log_error_verbosity": "terse",
             "log_min_error_statement": "panic",
