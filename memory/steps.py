@@ -168,7 +168,7 @@ def _cross_encoded(asked: Query, found: Recall, then: Sequence[Recalled]) -> dic
     """A cross-encoder's score of each recalled state, on its branch-aware text; none when a cue decides without. Raises ModelError."""
     if not localize.needs_recall(asked, found.active):
         return {}
-    states = {one.interaction.id: one.interaction for one in (*found.recalled, *then)} | dict(found.ends)
+    states = {one.interaction.id: one.interaction for one in (*found.recalled, *then)} | {lane.tip.id: lane.tip for lane in found.lanes.values()}
     read_as = {
         identity: text.branch_text(state.topic, state.path_summary, state.node_summary or state.user, state.entities) for identity, state in states.items()
     }
@@ -342,11 +342,14 @@ def gather(
     scores = recall.fused(hits, recalled)
     last = lanes.latest(forest.pk, as_of)
     wanted = [*branches, *recall.window_branches(then, scores), *([states[active][0].branch] if active in states else [])]
-    ranked = recall.ranked_branches(wanted, last.branches, scores, {identity: state.branch for identity, (state, _) in states.items()})
-    brought, earlier = lanes.lanes(forest.pk, asked, said, chosen, ranked, [one.interaction for one in recalled], as_of)
+    branch_of = {identity: state.branch for identity, (state, _) in states.items()}
+    ranked = recall.ranked_branches(wanted, last.branches[: recall.RECENT_BRANCHES], scores, branch_of)
+    further = recall.further_branches(ranked, last.branches)
+    brought, beside, earlier = lanes.lanes(forest.pk, asked, said, chosen, ranked, further, [one.interaction for one in recalled], as_of)
     found = Recall(
         recalled=recalled,
         lanes=brought,
+        further=beside,
         earlier=earlier,
         active=states[active][0] if active in states else None,
         anchors=anchors,

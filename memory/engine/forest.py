@@ -109,7 +109,8 @@ class Lane:
 class Recall:
     """What hybrid recall brought for one query (paper §3.2), before ranking.
 
-    `lanes` maps a branch id to what ranking looks at: the branches of the states recalled, of the active state, and those used last.
+    `lanes` maps a branch id to what ranking looks at: the branches of the states recalled, of the active state, and those used last; `further` are all other
+    open branches, of which only the last state and the root are looked at.
     `earlier` are such branches as they stood before a turn that was put there unsurely: where another matter was put on a branch by mistake, its own goes on
     from there. `document_frequency` counts, for each query term, the states of the forest that have it; `states` is their total. `telling` is the share of
     the latest turns in which the user told something rather than asked: who mostly tells resumes otherwise.
@@ -124,11 +125,12 @@ class Recall:
     average_length: float
     telling: float = 0.3
     earlier: Sequence[Lane] = ()
+    further: Mapping[int, Lane] = field(default_factory=dict)
 
     @property
     def places(self) -> Sequence[Lane]:
         """All lanes: those of the branches, in order of branch id, then the earlier ones."""
-        return [*(lane for _, lane in sorted(self.lanes.items())), *self.earlier]
+        return [*(lane for _, lane in sorted({**self.lanes, **self.further}.items())), *self.earlier]
 
     @property
     def ends(self) -> Mapping[int, Interaction]:
@@ -138,7 +140,7 @@ class Recall:
     @property
     def tips(self) -> Mapping[int, Interaction]:
         """The last state of each branch: where a turn that resumes it attaches."""
-        return {branch: lane.tip for branch, lane in self.lanes.items()}
+        return {branch: lane.tip for branch, lane in (*self.lanes.items(), *self.further.items())}
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ def localize_additive(
     """The same cascade with the paper's own sum and its fixed τ (§3.2). `ce_scores` are a cross-encoder's logits by state, on the scale of
     BGE-Reranker-v2-M3 (another scale needs a `threshold` of its own); a branch has that of its best state.
     Of `calibration` only the worth of cues is used: these probabilities aren't fitted."""
-    found = rank.read(query, replace(_with(recall, then), earlier=())).branches  # the paper knows tips only
+    found = rank.read(query, replace(_with(recall, then), earlier=(), further={})).branches  # the paper knows the tips of what it recalled
     lowest = min(ce_scores.values(), default=0.0)
     scored = [
         (
@@ -120,11 +120,11 @@ def _decide(
     chosen = list(kept_places).index(chosen) if chosen is not None else None
     if method in ("continuation", "temporal") and chosen is not None:
         shares = _given(shares, chosen, cue_probability.get(method, SURE))
-    candidates = [_candidate(branch, parts, total, share) for (branch, parts), total, share in zip(scored, totals, shares, strict=False)]
     new = Candidate(None, None, "A new topic", "", False, threshold, shares[-1], fresh_parts)
-    winner = candidates[chosen] if chosen is not None else new
-    ranked = sorted([*candidates, new], key=lambda candidate: (candidate is not winner, -candidate.probability, candidate.state or 0))
-    kept = _signed(query, recall, scored, _kept(ranked, new, shown))
+    order = sorted(range(len(scored)), key=lambda index: (index != chosen, -shares[index], scored[index][0].tip.id))[:shown]
+    likeliest = [_candidate(*scored[index], totals[index], shares[index]) for index in order]
+    ranked = sorted([*likeliest, new], key=lambda one: ((one is not new) if chosen is None else (one is not likeliest[0]), -one.probability, one.state or 0))
+    kept = _signed(query, recall, scored, ranked)
     winner, runner_up = kept[0], kept[1] if len(kept) > 1 else None
     leaves = chosen is not None and scored[chosen][0].aside is not None
     sure, unsure = winner.probability >= SURE, winner.probability < UNSURE
@@ -210,11 +210,6 @@ def _given(shares: Sequence[float], chosen: int, probability: float) -> list[flo
 
 def _candidate(branch: Branch, parts: Mapping[str, float], total: float, share: float) -> Candidate:
     return Candidate(branch.tip.id, branch.tip.root, _label(branch.tip), _tree(branch.tip), branch.active, total, share, parts, branch.channels)
-
-
-def _kept(ranked: Sequence[Candidate], new: Candidate, shown: int) -> list[Candidate]:
-    kept = [candidate for candidate in ranked if candidate is not new][:shown]
-    return [candidate for candidate in ranked if candidate is new or candidate in kept]
 
 
 def _signed(query: Query, recall: Recall, scored: Scored, kept: Sequence[Candidate]) -> list[Candidate]:

@@ -7,7 +7,7 @@ our own measurements (docs/decisions): a query term costs in proportion to the s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -24,7 +24,8 @@ ENTITY_LIMIT: Final = 20  # best states by named entities
 ANCHOR_STATES: Final = 12  # latest states of each anchored topic
 ANCHOR_LIMIT: Final = 3  # anchors followed
 RECENT_BRANCHES: Final = 12  # branches used last: an elliptical turn resumes one of these without a word in common
-LANE_LIMIT: Final = 24  # branches ranked: the active one, those used last, then the best recalled
+LANE_LIMIT: Final = 24  # branches ranked by all that is known of them: the active one, those used last, then the best recalled
+OPEN_BRANCHES: Final = 256  # branches ranked at all: of the others, those used last are looked at where they end and where they began
 RECENT_STATES: Final = 4  # last states of a branch that are looked at whole, beside its root and what was recalled of its tree
 LATEST_STATES: Final = 12  # … of which the open questions and lists are looked at
 CENTRE_STATES: Final = 16  # latest turns of a branch that its centre is the mean of
@@ -153,6 +154,13 @@ def ranked_branches(wanted: Iterable[int], latest: Sequence[int], scores: Mappin
     return list(chosen)
 
 
+def further_branches(chosen: Collection[int], latest: Iterable[int]) -> list[int]:
+    """The branches that are ranked beside those `chosen`, by where they end and began: no branch is lost while at most OPEN_BRANCHES are open.
+
+    `latest` are the branches of the forest, the one used last first."""
+    return [branch for branch in latest if branch not in chosen][: max(0, OPEN_BRANCHES - len(chosen))]
+
+
 def window_branches(then: Sequence[Recalled], scores: Mapping[int, float]) -> list[int]:
     """The branches of the states of a time that are ranked, at most LANE_LIMIT: those used last then, those of the best scored states, of the nearest ones."""
     then = sorted(then, key=lambda found: -found.interaction.position)
@@ -187,7 +195,7 @@ def cut_off(lane_terms: frozenset[str], words: Mapping[int, frozenset[str]], kep
     return lane_terms - (after - before)
 
 
-def telling_share(tells: Sequence[bool]) -> float:
+def telling_share(told: int, turns: int) -> float:
     """The share of the latest turns that tell something rather than ask, beside that of TELLING_BEFORE: a few turns prove no habit."""
     number, share = TELLING_BEFORE
-    return (sum(tells) + number * share) / (len(tells) + number)
+    return (told + number * share) / (turns + number)

@@ -6,6 +6,7 @@ way. Signs quote the input itself, or an open question of a state, which they na
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -43,6 +44,8 @@ class _Field:
     said: Mapping[str, str]  # stem → likewise
     in_names: frozenset[str]  # stems of the names
     holders: Mapping[str, int]  # stem → how many branches have it
+    named: Mapping[str, int]  # name → likewise
+    nearest: Mapping[str, Mapping[int, float]]  # what is near → the two branches that are nearest in it, with their cosines
     descriptions: Sequence[str]
 
     def as_written(self, stems: Iterable[str]) -> list[str]:
@@ -52,8 +55,9 @@ class _Field:
         runs = _runs(fold(self.query.text), grams) if grams else {}
         return list(dict.fromkeys(runs.get(term) or self.said.get(term, term) for term in kept))
 
-    def others(self, lane: Lane) -> list[Lane]:
-        return [other for other in self.lanes if other.tip.branch != lane.tip.branch]
+    def elsewhere(self, lane: Lane, name: str) -> float | None:
+        """How near the nearest other branch is in something; None without another."""
+        return max((cosine for branch, cosine in self.nearest[name].items() if branch != lane.tip.branch), default=None)
 
 
 # What a script without blanks is indexed by: two characters at a time.
@@ -83,9 +87,19 @@ def read(query: Query, recall: Recall, ends: Collection[int], shared: Mapping[in
     written = {entity_term(span): span for span in reversed(entity_spans(query.text))} if query.entities else {}
     in_names = frozenset(term for name in query.entities for term in terms(written.get(name, name)))
     holders = Counter(term for lane in lanes if lane.aside is None for term in lane.terms)
-    field = _Field(query, recall, lanes, known, written, surfaces(query.text), in_names, holders, describe.descriptions(query.text))
+    named = Counter(name for lane in lanes if lane.aside is None for name in known[lane.tip.id])
+    nearest = {name: _nearest(lanes, name) for name in (*_NEAR, "root", "described")}
+    field = _Field(query, recall, lanes, known, written, surfaces(query.text), in_names, holders, named, nearest, describe.descriptions(query.text))
     found: dict[int | None, Signs] = {lane.tip.id: _of_branch(field, lane, shared.get(lane.tip.id, ())) for lane in lanes if lane.tip.id in ends}
     return {**found, None: _of_new(field)}
+
+
+def _nearest(lanes: Sequence[Lane], name: str) -> dict[int, float]:
+    """The two branches that are nearest to the input in something, with their cosines."""
+    best: dict[int, float] = {}
+    for lane in lanes:
+        best[lane.tip.branch] = max(_near(lane, name), best.get(lane.tip.branch, -1.0))
+    return {branch: best[branch] for branch in heapq.nlargest(2, best, key=best.__getitem__)}
 
 
 def _of_branch(field: _Field, lane: Lane, shared: Sequence[str]) -> Signs:
@@ -120,13 +134,12 @@ def _is_active(field: _Field, lane: Lane) -> bool:
 
 def _meaning(field: _Field, lane: Lane) -> Sign | None:
     """A description that is nearest here, else which part of the branch is nearer to the input than that of any other."""
-    others = field.others(lane)
-    met = lane.described or 0.0
-    if field.descriptions and met >= DESCRIBED and met > max((other.described or 0.0 for other in others), default=0.0):
+    met, elsewhere = lane.described or 0.0, field.elsewhere(lane, "described")
+    if field.descriptions and met >= DESCRIBED and met > (elsewhere or 0.0):
         return _quoted("described", field.descriptions)
-    if not others:
+    if elsewhere is None:
         return None
-    leads = {name: _near(lane, name) - max(_near(other, name) for other in others) for name in _NEAR}
+    leads = {name: _near(lane, name) - (field.elsewhere(lane, name) or 0.0) for name in _NEAR}
     best = max(leads, key=lambda name: leads[name])
     return Sign(_NEAR[best]) if leads[best] > 0 else None
 
@@ -134,6 +147,8 @@ def _meaning(field: _Field, lane: Lane) -> Sign | None:
 def _near(lane: Lane, name: str) -> float:
     if name == "sentence":
         return max(lane.sentences, default=0.0)
+    if name == "described":
+        return lane.described or 0.0
     return lane.near.get(name, 0.0)
 
 
@@ -144,9 +159,8 @@ def _words(field: _Field, lane: Lane, shared: Sequence[str]) -> Sign | None:
 
 
 def _names(field: _Field, lane: Lane) -> Sign | None:
-    holders = Counter(name for one in field.lanes if one.aside is None for name in field.names[one.tip.id])
     here = [name for name in field.query.entities if name in field.names[lane.tip.id]]
-    only = [field.written.get(name, name) for name in here if holders[name] == 1]
+    only = [field.written.get(name, name) for name in here if field.named[name] == 1]
     return _quoted("only_names", only) or _quoted("names", [field.written.get(name, name) for name in here])
 
 
@@ -175,8 +189,8 @@ def _path(field: _Field, lane: Lane, shared: Sequence[str], told: Sign | None) -
         return Sign("topic")
     if spoken := _quoted("words", [word for word in field.as_written(shared) if told is None or word not in told.quotes]):
         return spoken
-    others = [_near(other, "root") for other in field.others(lane)]
-    return Sign("began") if others and _near(lane, "root") > max(others) else None
+    elsewhere = field.elsewhere(lane, "root")
+    return Sign("began") if elsewhere is not None and _near(lane, "root") > elsewhere else None
 
 
 # Cues that lean on what was just spoken of, the plainest first.

@@ -37,7 +37,7 @@ def example(turn: GoldTurn, asked: Query, found: Recall, trees: Sequence[int], w
     parent = None if turn.parent is None else turn.parent + 1
     right = [_rightness(branch, parent, turn, trees) for branch in field.branches]
     if parent is not None and not any(right):  # other matters were put on its branch: that branch, from where it stood before
-        right = [float(branch.aside is None and parent in found.lanes[branch.tip.branch].latest) for branch in field.branches]
+        right = [float(branch.aside is None and parent in branch.lane.latest) for branch in field.branches]
     right.append(float(parent is None))
     return Example(field.rows, np.array(right), weight) if any(right) else None
 

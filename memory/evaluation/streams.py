@@ -81,6 +81,7 @@ class MemoryForest:
     _children: Counter[int] = field(default_factory=Counter)
     _topics: dict[int, tuple[str, tuple[str, ...], Vector]] = field(default_factory=dict)
     _pieces: list[dict[int, Vector]] = field(default_factory=list)
+    _questions: list[Mapping[int, str]] = field(default_factory=list)
     _tells: list[bool] = field(default_factory=list)
     _placed: list[float] = field(default_factory=list)
 
@@ -143,9 +144,14 @@ class MemoryForest:
         own = {branch: [state.id for state in self.states if state.branch == branch] for branch in sorted(branches)}
         lanes = {branch: self._lane(states, asked, chosen, sentences, descriptions, set(by_state)) for branch, states in own.items()}
         last = {branch: lane.latest for branch, lane in lanes.items()}
+        ends = {state.branch: state.id for state in self.states}
+        further = {
+            branch: self._lane([ends[branch]], asked, chosen, sentences, descriptions, set(), far=True) for branch in recall.further_branches(branches, latest)
+        }
         brought = Recall(
             recalled=recalled,
             lanes=lanes,
+            further=further,
             earlier=[
                 self._before(own[branch], last[branch][at], lanes[branch], asked, chosen, sentences, descriptions, set(by_state))
                 for branch, at in recall.doubtful(last, {state: self._placed[state - 1] for states in last.values() for state in states})
@@ -155,7 +161,7 @@ class MemoryForest:
             document_frequency=frequency,
             states=total,
             average_length=average,
-            telling=recall.telling_share(tells),
+            telling=recall.telling_share(sum(tells), len(tells)),
         )
         return brought, scores
 
@@ -192,16 +198,21 @@ class MemoryForest:
         recalled: set[int],
         gone: Collection[int] = (),
         start: int = 0,
+        far: bool = False,
     ) -> Lane:
-        """What ranking looks at of a branch, as `store/lanes.py` brings it from the database. Of its last states those from `start` on; without `gone`.
+        """What ranking looks at of a branch, as `store/lanes.py` brings it from the database. Of its last states those from `start` on; without `gone`;
+        of a branch that is `far` of all pieces the user's words alone.
         The `chosen` terms are looked up in the whole tree, all others in the states looked at."""
         own = [self.states[state - 1] for state in states]
         latest, tip, root = [state for state in own[-recall.LATEST_STATES :] if state.id >= start], own[-1], own[-1].root
         tree = [state for state in self.states if state.root == root and state.id not in gone]
         looked = {state.id for state in latest[-recall.RECENT_STATES :]} | {state.id for state in tree if state.id in recalled} | {root}
         centre = np.mean([self._vectors[state.id - 1] for state in own[-recall.CENTRE_STATES :]], axis=0)
-        kept = {state: self._pieces[state - 1] for state in looked}
-        asked_of = {state.id: {n: own for n, own in self._pieces[state.id - 1].items() if state.id in looked or pieces.is_offered(n)} for state in latest}
+        kept = {state: {n: own for n, own in self._pieces[state - 1].items() if not far or n == pieces.SAID} for state in looked}
+        asked_of = {
+            state.id: kept[state.id] if state.id in kept else {n: own for n, own in self._pieces[state.id - 1].items() if pieces.is_offered(n)}
+            for state in latest
+        }
         vector, said = sentences[0], set(asked.terms)
         near = {"tip": self._vectors[tip.id - 1], "centre": centre / (np.linalg.norm(centre) or 1.0)}
         near["best"] = max((self._vectors[state - 1] for state in looked), key=lambda own: float(own @ vector))
@@ -221,10 +232,7 @@ class MemoryForest:
             else None,
             pieces={(state.id, number): float((every @ piece).max()) for state in latest for number, piece in asked_of[state.id].items()},
             questions={
-                (state.id, number): question
-                for state in latest
-                for number, question in pieces.open_questions(state.assistant).items()
-                if number in asked_of[state.id]
+                (state.id, number): question for state in latest for number, question in self._questions[state.id - 1].items() if number in asked_of[state.id]
             },
             answered={
                 (state.id, number): float(piece @ self._pieces[after.id - 1][pieces.SAID])
@@ -276,6 +284,7 @@ class MemoryForest:
         turn_vector, branch_vector = self.embed([said, text.branch_text(topic, learnt.path_summary, learnt.node_summary, learnt.entities)])
         cut = pieces.pieces(user, assistant)
         self._pieces.append(dict(zip(cut, self.embed(list(cut.values())), strict=True)))
+        self._questions.append(pieces.open_questions(assistant))
         self._tells.append(cues.tells(user))
         self._placed.append(placed)
         counts = Counter(terms.terms(said))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -11,12 +11,12 @@ from typing import NamedTuple
 from memory.engine import pieces
 from memory.engine.forest import Interaction, Lane
 from memory.engine.query import Query
-from memory.engine.recall import CENTRE_STATES, LATEST_STATES, RECENT_BRANCHES, RECENT_STATES, TELLING_TURNS, cut_off, doubtful, telling_share
+from memory.engine.recall import CENTRE_STATES, LATEST_STATES, OPEN_BRANCHES, RECENT_STATES, TELLING_TURNS, cut_off, doubtful, telling_share
 from memory.engine.terms import terms
 from memory.models import PostingKind, RoutingDecision, StateVector
 from memory.store import read
 
-LOOKED_BACK = 256  # latest states among which the branches used last are found
+LOOKED_BACK = 4_096  # latest states among which the open branches are found
 BEST_SENTENCES = 3
 TURN = StateVector.Kind.STATE.value
 BY_HAND = [RoutingDecision.Method.GIVEN.value, RoutingDecision.Method.CORRECTED.value]  # a person put it there: surely
@@ -31,13 +31,17 @@ class Latest:
 
 
 def latest(forest: int, as_of: int | None = None) -> Latest:
-    """The latest turns of a forest, at most LOOKED_BACK of them."""
+    """The latest turns of a forest, at most LOOKED_BACK of them; at most OPEN_BRANCHES branches."""
     rows = read.select(
-        "SELECT branch_id, tells FROM memory_interactionstate WHERE forest_id = %s AND position <= %s ORDER BY position DESC LIMIT %s",
-        [forest, read.until(as_of), LOOKED_BACK],
+        """
+        SELECT branch_id, max(position), count(*) FILTER (WHERE number <= %s AND tells), count(*) FILTER (WHERE number <= %s) FROM (
+            SELECT branch_id, position, tells, row_number() OVER (ORDER BY position DESC) AS number FROM memory_interactionstate
+            WHERE forest_id = %s AND position <= %s ORDER BY position DESC LIMIT %s
+        ) last GROUP BY branch_id ORDER BY max(position) DESC LIMIT %s
+        """,
+        [TELLING_TURNS, TELLING_TURNS, forest, read.until(as_of), LOOKED_BACK, OPEN_BRANCHES],
     )
-    tells = [told for _, told in rows[:TELLING_TURNS]]
-    return Latest(tuple(dict.fromkeys(branch for branch, _ in rows))[:RECENT_BRANCHES], telling_share(tells))
+    return Latest(tuple(branch for branch, *_ in rows), telling_share(sum(row[2] for row in rows), sum(row[3] for row in rows)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,37 +82,40 @@ def lanes(
     query: Query,
     spoken: Spoken,
     rare: Collection[str],
-    branches: Iterable[int],
+    branches: Collection[int],
+    further: Collection[int],
     recalled: Iterable[Interaction],
     as_of: int | None = None,
-) -> tuple[dict[int, Lane], list[Lane]]:
-    """The lanes of these branches, by branch id, and those of branches as they stood before a turn that was put there unsurely.
+) -> tuple[dict[int, Lane], dict[int, Lane], list[Lane]]:
+    """The lanes of these branches and of `further` ones, by branch id, and those of branches as they stood before a turn that was put there unsurely.
 
-    `rare` are the stems that are looked up in whole trees, all others only in the states looked at: those recalled, the last ones of each branch, the
-    roots. A branch whose end is deleted between two of the statements is left out."""
+    `rare` are the stems that are looked up in whole trees, all others only in the states looked at: the root and, of `branches`, the last ones and those
+    recalled of the tree, of `further` the last one, by the user's words alone. A branch whose end is deleted between two of the statements is left
+    out."""
     found = _Found()
-    latest = _bring_latest(found, forest, branches, as_of)
+    latest = _bring_latest(found, forest, branches, further, as_of)
     cuts = [_Cut(branch, states[:at], states[at:]) for branch, at in doubtful(latest, found.placed) for states in [latest[branch]]]
     ends = read.interactions(forest, [*(states[-1] for states in latest.values()), *(cut.kept[-1] for cut in cuts)])
     latest = {branch: states for branch, states in latest.items() if states[-1] in ends}
     cuts = [cut for cut in cuts if cut.branch in latest and cut.kept[-1] in ends]
-    looked: dict[int, set[int]] = defaultdict(set)  # by root
-    for states in latest.values():
-        root = ends[states[-1]].root
-        looked[root] |= {root, *states[-RECENT_STATES:]}
-    told: dict[int, set[int]] = defaultdict(set)  # the recalled ones, by root
+    whole = {branch: states for branch, states in latest.items() if branch not in further}
+    told: dict[int, set[int]] = defaultdict(set)  # by root
     for state in recalled:
-        if state.root in looked:
-            told[state.root].add(state.id)
-            looked[state.root].add(state.id)
+        told[state.root].add(state.id)
+    looked = {branch: {ends[states[-1]].root, *states[-RECENT_STATES:]} for branch, states in latest.items()}
+    for branch, states in whole.items():
+        looked[branch] |= told[ends[states[-1]].root]
     before = [{ends[cut.kept[-1]].root, *cut.kept[-RECENT_STATES:], *told[ends[cut.kept[-1]].root]} - set(cut.gone) for cut in cuts]
-    whole = set().union(*looked.values(), *before)
-    _bring_cosines(found, spoken, sorted(whole), sorted({state for states in latest.values() for state in states} - whole))
-    _bring_centres(found, forest, spoken.whole, [ends[states[-1]] for states in latest.values()] + [ends[cut.kept[-1]] for cut in cuts], as_of)
-    _bring_questions(found, forest, latest.values())
-    _bring_words(found, forest, query, rare, looked, latest.values(), as_of)
-    lanes = {branch: _lane(query, ends[states[-1]], states, looked[ends[states[-1]].root], found) for branch, states in latest.items()}
-    return lanes, [_before(query, ends[cut.kept[-1]], cut, lanes[cut.branch], around, found) for cut, around in zip(cuts, before, strict=True)]
+    every = set().union(*looked.values(), *before)
+    near = set().union(*(looked[branch] for branch in whole), *before)
+    _bring_cosines(found, spoken, sorted(near), sorted({state for states in whole.values() for state in states} - near), sorted(every - near))
+    _bring_centres(found, forest, spoken.whole, [ends[states[-1]] for states in whole.values()] + [ends[cut.kept[-1]] for cut in cuts], as_of)
+    found.centres |= {latest[branch][-1]: found.turns[latest[branch][-1]] for branch in latest.keys() - whole.keys() if latest[branch][-1] in found.turns}
+    _bring_questions(found, forest, whole.values())
+    _bring_words(found, forest, query, rare, {end.root for end in ends.values()}, sorted(every.union(*latest.values())), as_of)
+    lanes = {branch: _lane(query, ends[states[-1]], states, looked[branch], found, far=branch not in whole) for branch, states in latest.items()}
+    earlier = [_before(query, ends[cut.kept[-1]], cut, lanes[cut.branch], around, found) for cut, around in zip(cuts, before, strict=True)]
+    return {branch: lanes[branch] for branch in whole}, {branch: lanes[branch] for branch in latest.keys() - whole.keys()}, earlier
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +140,11 @@ def _before(query: Query, tip: Interaction, cut: _Cut, whole: Lane, looked: Coll
     )
 
 
-def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collection[int], found: _Found) -> Lane:
+def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collection[int], found: _Found, *, far: bool = False) -> Lane:
+    """The lane that ends with `tip`; of one that is `far`, of all pieces the user's words alone."""
     stems = frozenset(query.terms)
-    said = {state: found.pieces[state][pieces.SAID].whole for state in looked if pieces.SAID in found.pieces[state]}
+    words = {state: found.pieces[state][pieces.SAID] for state in looked if pieces.SAID in found.pieces[state]}
+    said = {state: piece.whole for state, piece in words.items()}
     cosines = {
         "tip": found.turns.get(tip.id),
         "said": said.get(tip.id),
@@ -144,7 +153,7 @@ def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collect
         "any_said": max(said.values(), default=None),
         "root": said.get(tip.root),
     }
-    every = [piece for state in looked for piece in found.pieces[state].values()]
+    every = [*words.values()] if far else [piece for state in looked for piece in found.pieces[state].values()]
     return Lane(
         tip=tip,
         latest=latest,
@@ -156,7 +165,7 @@ def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collect
             (state, number): piece.sentence if piece.description is None else max(piece.sentence, piece.description)
             for state in latest
             for number, piece in found.pieces[state].items()
-            if state in looked or pieces.is_offered(number)
+            if (state in looked or pieces.is_offered(number)) and (number == pieces.SAID or not far)
         },
         questions={key: question for state in latest for key, question in found.questions[state].items()},
         answered={key: cosine for state in latest[:-1] for key, cosine in found.answered[state].items()},
@@ -170,23 +179,24 @@ def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collect
     )
 
 
-def _bring_latest(found: _Found, forest: int, branches: Iterable[int], as_of: int | None) -> dict[int, list[int]]:
-    """The ids of each branch's last states, oldest first.
+def _bring_latest(found: _Found, forest: int, branches: Collection[int], further: Collection[int], as_of: int | None) -> dict[int, list[int]]:
+    """The ids of each branch's last states, oldest first; of `further` ones that of the last state.
 
     Of each is brought with which probability it was put there, where localization placed it, and how near it is to the one before."""
+    wanted = dict.fromkeys(further, 1) | dict.fromkeys(branches, LATEST_STATES)
     rows = read.select(
         """
         SELECT wanted.branch, last.id, CASE WHEN d.probability IS NOT NULL THEN least(1, greatest(0, d.probability)) END,
             -(v.vector <#> lag(v.vector) OVER (PARTITION BY wanted.branch ORDER BY last.position))
-        FROM unnest(%s::bigint[]) AS wanted(branch) CROSS JOIN LATERAL (
+        FROM unnest(%s::bigint[], %s::int[]) AS wanted(branch, states) CROSS JOIN LATERAL (
             SELECT id, turn_id, position FROM memory_interactionstate WHERE forest_id = %s AND branch_id = wanted.branch AND position <= %s
-            ORDER BY position DESC LIMIT %s
+            ORDER BY position DESC LIMIT wanted.states
         ) last
         LEFT JOIN memory_routingdecision d ON d.turn_id = last.turn_id AND NOT d.method = ANY(%s)
         LEFT JOIN memory_statevector v ON v.state_id = last.id AND v.kind = %s
         ORDER BY last.position
         """,
-        [sorted(set(branches)), forest, read.until(as_of), LATEST_STATES, BY_HAND, TURN],
+        [list(wanted), list(wanted.values()), forest, read.until(as_of), BY_HAND, TURN],
     )
     latest: dict[int, list[int]] = defaultdict(list)
     for branch, state, placed, joined in rows:
@@ -201,8 +211,8 @@ def _bring_latest(found: _Found, forest: int, branches: Iterable[int], as_of: in
 # Vectors have length 1, so that the inner product is the cosine, and costs a third of it.
 
 
-def _bring_cosines(found: _Found, spoken: Spoken, states: list[int], further: list[int]) -> None:
-    """The cosines of the input with turns and their pieces; of the `further` states only with the pieces that wait for the user."""
+def _bring_cosines(found: _Found, spoken: Spoken, states: list[int], rest: list[int], far: list[int]) -> None:
+    """The cosines of the input with turns and their pieces; of the `rest` with the pieces that wait for the user, of those `far` with the user's words."""
     sentences = ", ".join(["-(vector <#> %s::halfvec)"] * len(spoken.sentences)) or "NULL::float8"
     descriptions = ", ".join(["-(vector <#> %s::halfvec)"] * len(spoken.descriptions)) or "NULL::float8"
     rows = read.select(
@@ -210,12 +220,13 @@ def _bring_cosines(found: _Found, spoken: Spoken, states: list[int], further: li
         SELECT state_id, NULL, -(vector <#> %s::halfvec), NULL, NULL FROM memory_statevector WHERE state_id = ANY(%s) AND kind = %s
         UNION ALL
         SELECT state_id, number, -(vector <#> %s::halfvec), greatest({sentences}), greatest({descriptions})
-        FROM memory_piecevector WHERE state_id = ANY(%s) OR state_id = ANY(%s) AND number BETWEEN %s AND %s
+        FROM memory_piecevector
+        WHERE state_id = ANY(%s) OR state_id = ANY(%s) AND number BETWEEN %s AND %s OR state_id = ANY(%s) AND number = %s
         """,
         [
-            *(spoken.whole, [*states, *further], TURN),
+            *(spoken.whole, [*states, *rest, *far], TURN),
             *(spoken.whole, *spoken.sentences, *spoken.descriptions),
-            *(states, further, pieces.QUESTIONS, pieces.INTRODUCED - 1),
+            *(states, rest, pieces.QUESTIONS, pieces.INTRODUCED - 1, far, pieces.SAID),
         ],
     )
     for state, number, whole, sentence, description in rows:
@@ -267,15 +278,14 @@ def _bring_words(
     forest: int,
     query: Query,
     rare: Collection[str],
-    looked: Mapping[int, Collection[int]],
-    latest: Iterable[Sequence[int]],
+    roots: Collection[int],
+    states: Sequence[int],
     as_of: int | None,
 ) -> None:
-    """Which of the input's stems the states have, which of the rare ones and of its names the trees.
+    """Which of the input's stems these states have, which of the rare ones and of its names the trees.
 
     A word is looked up by the index that has the states of each; the planner alone would read all words of these states."""
-    states = sorted(set().union(*looked.values(), *latest))
-    term, entity, trees, until = PostingKind.TERM, PostingKind.ENTITY, list(looked), read.until(as_of)
+    term, entity, trees, until = PostingKind.TERM, PostingKind.ENTITY, list(roots), read.until(as_of)
     rows = read.select(
         """
         SELECT 'state', p.state_id, p.term FROM unnest(%s::text[]) AS wanted(term) CROSS JOIN LATERAL (
@@ -289,7 +299,7 @@ def _bring_words(
         WHERE p.forest_id = %s AND p.kind = %s AND p.term = ANY(%s) AND s.root_id = ANY(%s) AND s.position <= %s
         """,
         [
-            *(list(query.terms), forest, term, states),
+            *(list(query.terms), forest, term, list(states)),
             *(forest, term, list(rare), trees, until),
             *(forest, entity, list(query.entities), trees, until),
         ],

@@ -11,7 +11,7 @@ from memory import steps
 from memory.actions.create_forest import create_forest
 from memory.actions.forget import delete_state
 from memory.actions.refine import drain
-from memory.engine import query
+from memory.engine import query, recall
 from memory.engine.forest import Lane
 from memory.evaluation.streams import MemoryForest
 from memory.llm.embed import embedder
@@ -74,6 +74,25 @@ def test_of_a_long_input_the_rarest_words_alone_are_looked_up_in_whole_trees(ine
     assert 0 < len(set(things) - lane.terms) < len(things)  # not all of them, or the test says nothing
     for branch, own in ours.lanes.items():
         assert_alike(own, theirs.lanes[position[branch]], position)
+
+
+def test_all_other_open_branches_are_looked_at_where_they_end_and_began(ines: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recall, "LANE_LIMIT", 2)
+    monkeypatch.setattr(recall, "RECENT_BRANCHES", 1)
+    forest, held = both(ines, [*TALK, (None, "Our cat Miso is ill.", "Since when?"), (7, "Since Monday.", "Call the vet."), (None, "A poem?", "Here it is.")])
+    position = dict(InteractionState.objects.in_forest(forest).values_list("pk", "position"))
+    said = "The vet found a tooth of Miso's that has to be pulled."
+    for as_of in (None, 8):
+        ours = steps.localize_text(forest, said, NOON + timedelta(days=1), as_of=as_of).recall
+        whole = {position[branch] for branch in ours.lanes}
+        assert len(whole) == 2 and whole | {position[branch] for branch in ours.further} == {1, 3, 6, 7, *([9] if as_of is None else [])}
+        assert {tip.id for tip in ours.tips.values()} <= set(ours.ends)
+    theirs, _ = held.recall(query.read(said, NOON + timedelta(days=1), "UTC"))
+    ours = steps.localize_text(forest, said, NOON + timedelta(days=1)).recall
+    assert {position[branch] for branch in ours.further} == set(theirs.further) and len(theirs.further) == 3
+    for branch, lane in ours.further.items():
+        assert_alike(lane, theirs.further[position[branch]], position)
+        assert len(lane.latest) == 1
 
 
 @pytest.mark.parametrize("said", ASKED)
