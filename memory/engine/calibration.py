@@ -100,3 +100,11 @@ def digest(values: Mapping[str, Any]) -> str:
     """The hash of fitted numbers in their JSON form."""
     kept = {name: value for name, value in values.items() if name != "hash"}
     return hashlib.sha256(json.dumps(kept, ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def laid_out(value: Any, depth: int = 0) -> str:
+    """JSON with a line for each entry of what holds objects, and one line for all else: what a new fit changed can be seen."""
+    if not (isinstance(value, dict) and any(isinstance(held, dict) for held in value.values())):
+        return json.dumps(value, separators=(",", ":"))
+    inside = ",\n".join(f"{' ' * (depth + 1)}{json.dumps(name)}: {laid_out(held, depth + 1)}" for name, held in value.items())
+    return f"{{\n{inside}\n{' ' * depth}}}"

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Rows = Array | NDArray[np.float32]  # of features; single precision where there are very many
 CLIP: Final = 4.0  # deviations beyond which a feature counts no further
 
 
@@ -54,7 +55,7 @@ class Net:
         keep = np.array([float(name not in names) for name in self.names])
         return replace(self, plain=self.plain * keep, into=self.into * keep[:, None])
 
-    def scores(self, rows: Array) -> Array:
+    def scores(self, rows: Rows) -> Array:
         """Scores, (rows), of rows of features, (rows, features). They are those of `shares` less a constant."""
         z = self._standard(rows)
         found: Array = z @ self.plain + (np.tanh(z @ self.into + self.bias) - np.tanh(self.bias)) @ self.out
@@ -71,7 +72,7 @@ class Net:
         found: Array = z * self.plain + z * ((share * self.out) @ self.into.T)
         return found
 
-    def _standard(self, rows: Array) -> Array:
+    def _standard(self, rows: Rows) -> Array:
         found: Array = np.clip((rows - self.mean) / self.scale, -CLIP, CLIP)
         return found
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.engine import inner
-from memory.engine.net import CLIP, Net
+from memory.engine.net import CLIP, Net, Rows
 
 Matrix = NDArray[np.float64]
 Parameters = dict[str, NDArray[np.float32]]
@@ -32,7 +32,7 @@ DROPOUT: Final = 0.25
 class Example:
     """One turn: a row of features per place, (rows, features); how right each place is, 0…1; its weight."""
 
-    rows: Matrix
+    rows: Rows
     right: Matrix
     weight: float
 

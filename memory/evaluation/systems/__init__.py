@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
-from memory.evaluation.systems import ours, peers, plain, routers
+from memory.evaluation.systems import ours, peers, plain, routers, speakers
 from memory.evaluation.systems.base import System
 from memory.evaluation.systems.reading import Setting
 
@@ -15,26 +15,28 @@ SYSTEMS: Final[Mapping[str, Factory]] = {
     **{name: ours.make(name) for name in ours.VARIANTS},
     **{kind.name: kind for kind in (plain.Bm25, plain.Dense, plain.Hybrid, plain.Recent, plain.Full)},
     **{kind.name: kind for kind in (routers.Previous, routers.Tfidf, routers.MiniLm)},
+    speakers.Speakers.name: speakers.Speakers,
     **{name: peers.make(name) for name in peers.PEERS},
 }
 # Those of a run that names none.
 USUAL: Final = tuple(name for name in SYSTEMS if name not in ours.NAMED)
 # What has to be known of a row to judge it.
-NOTES: Final[Mapping[str, str]] = {**ours.NOTES, **plain.NOTES, **routers.NOTES, **peers.NOTES}
+NOTES: Final[Mapping[str, str]] = {**ours.NOTES, **plain.NOTES, **routers.NOTES, **speakers.NOTES, **peers.NOTES}
 
 _ROUTERS: Final = frozenset({"previous", "tfidf", "minilm"})
+_LINKING: Final = frozenset({speakers.Speakers.name})
 _PLACING: Final = _ROUTERS | {name for name, variant in ours.VARIANTS.items() if not variant.pathless and name not in ours.READ_ONLY}
 
 
 def measured(name: str, measures: Collection[str]) -> bool:
-    """Whether anything of what a benchmark measures is a system's business: routers only place, most others only recall."""
-    places = name in _PLACING and not {"localization", "links"}.isdisjoint(measures)
+    """Whether anything of what a benchmark measures is a system's business: routers only place, one only links, most others only recall."""
+    places = (name in _PLACING and not {"localization", "links"}.isdisjoint(measures)) or (name in _LINKING and "links" in measures)
     return places or (recalls(name) and not {"evidence", "answers"}.isdisjoint(measures))
 
 
 def recalls(name: str) -> bool:
-    """Whether a system can be asked: a router has nothing to answer with."""
-    return name not in _ROUTERS
+    """Whether a system can be asked: what only places or links has nothing to answer with."""
+    return name not in _ROUTERS | _LINKING
 
 
 def group_of(name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from argparse import ArgumentParser
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from memory.engine.calibration import Calibration
+from memory.engine.calibration import Calibration, laid_out
 from memory.evaluation import fit, measurements, recipe, streams
 from memory.evaluation.corrections import is_personal
 from memory.llm.calibration import WEIGHTS
@@ -89,12 +88,4 @@ class Command(BaseCommand):
 
 def written(calibration: Calibration) -> str:
     """The JSON of fitted weights, a feature a line."""
-    return _lines(calibration.to_json()) + "\n"
-
-
-def _lines(value: Any, depth: int = 0) -> str:
-    """JSON with a line for each entry of what holds objects, and one line for all else."""
-    if not (isinstance(value, dict) and any(isinstance(held, dict) for held in value.values())):
-        return json.dumps(value, separators=(",", ":"))
-    inside = ",\n".join(f"{' ' * (depth + 1)}{json.dumps(name)}: {_lines(held, depth + 1)}" for name, held in value.items())
-    return f"{{\n{inside}\n{' ' * depth}}}"
+    return laid_out(calibration.to_json()) + "\n"
