@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memory.engine import wording
+from memory.engine.terms import content_terms
 from memory.engine.when import Window, windows
 from memory.engine.wording import Wording
 
@@ -29,6 +30,8 @@ class Cues:
     """Announces another matter: “new question”, “by the way”."""
     pronoun: bool = False
     """Leans on something said before: “it”, “those”, “the other”."""
+    inward: float = 0.0
+    """How far its first pronoun may mean something of the same input, 0…1 by the content words before that: “I learn the cello and practise scales on it”."""
     opener: bool = False
     """Opens like a reply: “and”, “but”, “yes”."""
     answer: bool = False
@@ -78,6 +81,7 @@ def detect(text: str, at: datetime, zone: str) -> Cues:
         returning=returning,
         fresh=fresh,
         pronoun=worded.has("pronoun", "third_person"),
+        inward=_inward(worded),
         opener=worded.has("opener"),
         answer=worded.has("answer"),
         greeting=worded.has("greeting"),
@@ -106,6 +110,13 @@ def tells(text: str) -> bool:
 
 def _asks(worded: Wording) -> bool:
     return worded.has("question") or "?" in worded.tokens
+
+
+def _inward(worded: Wording) -> float:
+    """0 without a pronoun, and with one word before it, which is mostly what is done to it (“can I freeze it?”); ½ with two, ¾ with four."""
+    spans = [*worded.found.get("pronoun", ()), *worded.found.get("third_person", ())]
+    before = len(content_terms(worded.text[: worded.spans[min(spans)[0]][0]])) if spans else 0
+    return 1.0 - 1.0 / max(1, before)
 
 
 _HEAD = 400  # characters that a time is looked for in: a pasted text has none of its writer's

@@ -25,7 +25,7 @@ from memory.engine.terms import terms
 Column = NDArray[np.float64]
 Columns = dict[str, Column]
 
-VERSION: Final = 4
+VERSION: Final = 5
 SHARPNESS: Final = 0.06  # of the softmax that gives each branch its share of a similarity; of covered words
 WORD_SHARPNESS: Final = 0.15
 ASKS, TELLS = 0.4, 0.6  # shares of telling turns from which a person counts as one who tells, and wholly so
@@ -66,6 +66,7 @@ WORDINGS: Final = (
     "bare",
     "named",
     "pronoun",
+    "inward",
     "opener",
     "answer",
     "greeting",
@@ -116,7 +117,9 @@ OF_NEW: Final[Mapping[str, str]] = {
     **{f"new_{name}": "cue" for name in WORDINGS},
     **dict.fromkeys(("new_long", "new_generic_uncovered", "new_generic_near"), "cue"),
     "new_uncovered": "words",
-    **dict.fromkeys(("new_unknown_name", "new_known_name", "new_introducing", "new_introducing_first"), "names"),
+    **dict.fromkeys(
+        ("new_unknown_name", "new_known_name", "new_unknown_name_worded", "new_unknown_name_near", "new_introducing", "new_introducing_first"), "names"
+    ),
 }
 FEATURES: Final[Mapping[str, str]] = {**OF_BRANCHES, **OF_NEW}
 PARTS: Final = ("meaning", "words", "names", "reply", "path", "cue", "recency")
@@ -139,6 +142,7 @@ def wording(query: Query) -> dict[str, float]:
         "bare": 1.0 / (1 + len(query.content)),
         "named": bool(query.entities),
         "pronoun": cues.pronoun,
+        "inward": cues.inward,
         "opener": cues.opener,
         "answer": cues.answer,
         "greeting": cues.greeting,
@@ -396,14 +400,17 @@ def _new_root(columns: Columns, said: Mapping[str, float], told: float, query: Q
     named = frozenset().union(*known_names(query, lanes))
     total = sum(weights.values()) or 1.0
     uncovered = 1.0 - sum(weight for term, weight in weights.items() if term in known) / total
-    introducing = float(query.cues.introducing and any(name not in named for name in query.entities))
+    unknown = float(any(name not in named for name in query.entities))
+    introducing = unknown * query.cues.introducing
     new = {f"new_{name}": float(columns[name].max(initial=0.0)) for name in BESTS}
     new |= {f"new_{name}": value for name, value in said.items()}
     new |= {
         "new": 1.0,
         "new_telling": told,
         "new_uncovered": uncovered,
-        "new_unknown_name": float(any(name not in named for name in query.entities)),
+        "new_unknown_name": unknown,
+        "new_unknown_name_worded": unknown * new["new_words_path"],  # somebody new in a matter that is known
+        "new_unknown_name_near": unknown * new["new_near_best"],
         "new_known_name": float(bool(named)),
         "new_introducing": introducing,
         "new_introducing_first": introducing * said["first"],

@@ -13,7 +13,7 @@ from memory.engine.wording import languages
 
 NOON = datetime(2026, 11, 12, 12, 0, tzinfo=UTC)  # a Thursday
 TURNS = Path(__file__).parent / "turns"  # a file a language: “cue cue | turn”
-WORDING = {field.name for field in fields(Cues)} - set("continuation temporal returning fresh pronoun opener answer greeting".split())  # noqa: SIM905
+WORDING = {field.name for field in fields(Cues)} - set("continuation temporal returning fresh pronoun inward opener answer greeting".split())  # noqa: SIM905
 
 
 def worded(text: str) -> set[str]:
@@ -158,6 +158,22 @@ def test_a_turn_in_english_has_the_cue_of_its_wording(cue: str, texts: list[str]
 )
 def test_a_turn_worded_otherwise_has_not(cue: str, texts: list[str]) -> None:
     assert [text for text in texts if cue in worded(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "inward"),
+    [
+        ("I am learning the cello and practise scales on it every evening.", 0.75),
+        ("Our neighbour sold his boat", 0.5),
+        ("Ich lerne Cello, das macht Freude", 0.5),
+        ("Can I freeze it?", 0.0),  # one word before: what is done to it
+        ("How do I do it?", 0.0),
+        ("They said the roof will hold", 0.0),
+        ("My cello teacher wants the bow arm looser", 0.0),  # none at all
+    ],
+)
+def test_a_pronoun_that_comes_late_may_mean_something_of_its_own_sentence(text: str, inward: float) -> None:
+    assert detect(text, NOON, "UTC").inward == pytest.approx(inward)
 
 
 @pytest.mark.parametrize("language", [path.stem for path in sorted(TURNS.glob("*.txt"))])
