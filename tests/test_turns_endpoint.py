@@ -138,7 +138,7 @@ async def test_the_model_chosen_for_the_forest_answers(forest, answering, hostil
     assert turn.usage["answer"]["cost"] is None  # the price is that of another model
     assert {row.model: row.context_length async for row in ModelCapability.objects.all()} == {"small": 4096}
     await in_thread(update_forest, forest, answer_model="")
-    turn = await reach(await send(forest, "And now?"), "answered")
+    turn = await reach(await send(forest, "Go on."), "answered")
     assert (hostile.bodies[1]["model"], turn.answered_by) == ("m", "m") and turn.usage["answer"]["cost"] is not None
 
 

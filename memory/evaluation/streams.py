@@ -201,14 +201,14 @@ class MemoryForest:
         far: bool = False,
     ) -> Lane:
         """What ranking looks at of a branch, as `store/lanes.py` brings it from the database. Of its last states those from `start` on; without `gone`;
-        of a branch that is `far` of all pieces the user's words alone.
+        of a branch that is `far` without pieces.
         The `chosen` terms are looked up in the whole tree, all others in the states looked at."""
         own = [self.states[state - 1] for state in states]
         latest, tip, root = [state for state in own[-recall.LATEST_STATES :] if state.id >= start], own[-1], own[-1].root
         tree = [state for state in self.states if state.root == root and state.id not in gone]
         looked = {state.id for state in latest[-recall.RECENT_STATES :]} | {state.id for state in tree if state.id in recalled} | {root}
         centre = np.mean([self._vectors[state.id - 1] for state in own[-recall.CENTRE_STATES :]], axis=0)
-        kept = {state: {n: own for n, own in self._pieces[state - 1].items() if not far or n == pieces.SAID} for state in looked}
+        kept = {state: self._pieces[state - 1] if not far else {} for state in looked}
         asked_of = {
             state.id: kept[state.id] if state.id in kept else {n: own for n, own in self._pieces[state.id - 1].items() if pieces.is_offered(n)}
             for state in latest

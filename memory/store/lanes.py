@@ -16,7 +16,7 @@ from memory.engine.terms import terms
 from memory.models import PostingKind, RoutingDecision, StateVector
 from memory.store import read
 
-LOOKED_BACK = 4_096  # latest states among which the open branches are found
+LOOKED_BACK = 1_024  # latest states among which the open branches are found
 BEST_SENTENCES = 3
 TURN = StateVector.Kind.STATE.value
 BY_HAND = [RoutingDecision.Method.GIVEN.value, RoutingDecision.Method.CORRECTED.value]  # a person put it there: surely
@@ -90,7 +90,7 @@ def lanes(
     """The lanes of these branches and of `further` ones, by branch id, and those of branches as they stood before a turn that was put there unsurely.
 
     `rare` are the stems that are looked up in whole trees, all others only in the states looked at: the root and, of `branches`, the last ones and those
-    recalled of the tree, of `further` the last one, by the user's words alone. A branch whose end is deleted between two of the statements is left
+    recalled of the tree, of `further` the last one, without their pieces. A branch whose end is deleted between two of the statements is left
     out."""
     found = _Found()
     latest = _bring_latest(found, forest, branches, further, as_of)
@@ -141,10 +141,10 @@ def _before(query: Query, tip: Interaction, cut: _Cut, whole: Lane, looked: Coll
 
 
 def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collection[int], found: _Found, *, far: bool = False) -> Lane:
-    """The lane that ends with `tip`; of one that is `far`, of all pieces the user's words alone."""
+    """The lane that ends with `tip`; of one that is `far` without pieces."""
     stems = frozenset(query.terms)
-    words = {state: found.pieces[state][pieces.SAID] for state in looked if pieces.SAID in found.pieces[state]}
-    said = {state: piece.whole for state, piece in words.items()}
+    of = {state: found.pieces[state] for state in {*looked, *latest}} if not far else {}
+    said = {state: of[state][pieces.SAID].whole for state in looked if pieces.SAID in of.get(state, {})}
     cosines = {
         "tip": found.turns.get(tip.id),
         "said": said.get(tip.id),
@@ -153,7 +153,7 @@ def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collect
         "any_said": max(said.values(), default=None),
         "root": said.get(tip.root),
     }
-    every = [*words.values()] if far else [piece for state in looked for piece in found.pieces[state].values()]
+    every = [piece for state in looked for piece in of.get(state, {}).values()]
     return Lane(
         tip=tip,
         latest=latest,
@@ -164,8 +164,8 @@ def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collect
         pieces={
             (state, number): piece.sentence if piece.description is None else max(piece.sentence, piece.description)
             for state in latest
-            for number, piece in found.pieces[state].items()
-            if (state in looked or pieces.is_offered(number)) and (number == pieces.SAID or not far)
+            for number, piece in of.get(state, {}).items()
+            if state in looked or pieces.is_offered(number)
         },
         questions={key: question for state in latest for key, question in found.questions[state].items()},
         answered={key: cosine for state in latest[:-1] for key, cosine in found.answered[state].items()},
@@ -212,7 +212,7 @@ def _bring_latest(found: _Found, forest: int, branches: Collection[int], further
 
 
 def _bring_cosines(found: _Found, spoken: Spoken, states: list[int], rest: list[int], far: list[int]) -> None:
-    """The cosines of the input with turns and their pieces; of the `rest` with the pieces that wait for the user, of those `far` with the user's words."""
+    """The cosines of the input with turns and their pieces; of the `rest` with the pieces that wait for the user, of those `far` with none."""
     sentences = ", ".join(["-(vector <#> %s::halfvec)"] * len(spoken.sentences)) or "NULL::float8"
     descriptions = ", ".join(["-(vector <#> %s::halfvec)"] * len(spoken.descriptions)) or "NULL::float8"
     rows = read.select(
@@ -220,13 +220,12 @@ def _bring_cosines(found: _Found, spoken: Spoken, states: list[int], rest: list[
         SELECT state_id, NULL, -(vector <#> %s::halfvec), NULL, NULL FROM memory_statevector WHERE state_id = ANY(%s) AND kind = %s
         UNION ALL
         SELECT state_id, number, -(vector <#> %s::halfvec), greatest({sentences}), greatest({descriptions})
-        FROM memory_piecevector
-        WHERE state_id = ANY(%s) OR state_id = ANY(%s) AND number BETWEEN %s AND %s OR state_id = ANY(%s) AND number = %s
+        FROM memory_piecevector WHERE state_id = ANY(%s) OR state_id = ANY(%s) AND number BETWEEN %s AND %s
         """,
         [
             *(spoken.whole, [*states, *rest, *far], TURN),
             *(spoken.whole, *spoken.sentences, *spoken.descriptions),
-            *(states, rest, pieces.QUESTIONS, pieces.INTRODUCED - 1, far, pieces.SAID),
+            *(states, rest, pieces.QUESTIONS, pieces.INTRODUCED - 1),
         ],
     )
     for state, number, whole, sentence, description in rows:
