@@ -17,6 +17,7 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 from django.db import connection
 
+from arborweb import web
 from memory import steps
 from memory.actions.create_forest import create_forest
 from memory.actions.forget import delete_forest
@@ -86,6 +87,7 @@ class Command(BaseCommand):
                 delete_forest(forest, by=owner)
 
     def _rows(self, name: str, seeded: list[tuple[Forest, list[synthetic.MadeTurn]]], options: dict[str, Any]) -> list[tuple[str, str]]:
+        web.settle()  # as the process that answers a chat
         with self._peer(seeded, options) as peer:
             times = self._ask(seeded, options, peer)
         times |= self._commit(seeded, options)
