@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -98,3 +99,24 @@ class System(Protocol):
     def recall(self, asked: Question, budgets: Sequence[int]) -> Recalled: ...
 
     def close(self) -> None: ...
+
+
+class PlacesOnly(ABC):
+    """What a system shares that only says where inputs go: it has nothing to recall."""
+
+    @abstractmethod
+    def open(self, case: str, zone: str) -> None: ...
+
+    @abstractmethod
+    def place(self, given: Given) -> Placed | None: ...
+
+    def settle(self) -> None:  # noqa: B027 - nothing to do is what they share
+        """Nothing waits."""
+
+    def recall(self, asked: Question, budgets: Sequence[int]) -> Recalled:
+        """Where a question goes; nothing is remembered to answer it with."""
+        placed = self.place(Given("", asked.text, "", asked.time))
+        return Recalled((), {}, placed, placed.ms if placed else 0.0)
+
+    def close(self) -> None:
+        self.open("", "UTC")

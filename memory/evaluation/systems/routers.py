@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from memory.engine import recall, terms
 from memory.evaluation import localization
-from memory.evaluation.cases import Asked, Case, Given
-from memory.evaluation.systems.base import Placed, Recalled
+from memory.evaluation.cases import Case, Given
+from memory.evaluation.systems.base import Placed, PlacesOnly
 from memory.evaluation.systems.reading import Setting
 from memory.store import texts
 
@@ -61,7 +61,7 @@ class Chain:
     total: NDArray[np.float32] | None = None
 
 
-class Router:
+class Router(PlacesOnly):
     """What the routers share: a path for each chain, the last one used, and no recall."""
 
     name = ""
@@ -117,17 +117,6 @@ class Router:
 
     def learn(self, path: Chain, said: str) -> None:
         """Add an interaction to what its path is known by."""
-
-    def settle(self) -> None:
-        """Nothing waits."""
-
-    def recall(self, asked: Asked, budgets: Sequence[int]) -> Recalled:
-        """Where a question goes; nothing is remembered to answer it with."""
-        placed = self.place(Given("", asked.text, "", asked.time))
-        return Recalled((), {}, placed, placed.ms if placed else 0.0)
-
-    def close(self) -> None:
-        self.open("", "UTC")
 
 
 class Previous(Router):

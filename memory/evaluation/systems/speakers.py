@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,10 +18,10 @@ import numpy as np
 
 from memory.engine.calibration import digest
 from memory.engine.net import Net
-from memory.evaluation.cases import Asked, Given
+from memory.evaluation.cases import Given
 from memory.evaluation.disentanglement.features import Log, features, rows
 from memory.evaluation.disentanglement.lines import NOBODY, Message, People, Words, read
-from memory.evaluation.systems.base import Placed, Recalled
+from memory.evaluation.systems.base import Placed, PlacesOnly
 from memory.evaluation.systems.reading import Setting
 
 FITTED: Final = Path(__file__).parent / "speakers.json"
@@ -65,7 +65,7 @@ def weights() -> Weights:
     return Weights.from_json(json.loads(FITTED.read_text(encoding="utf-8")))
 
 
-class Speakers:
+class Speakers(PlacesOnly):
     """A System that only links. The net is chosen by whether it is said who speaks."""
 
     name = "speakers"
@@ -104,14 +104,3 @@ class Speakers:
 
     def _read(self, given: Given) -> Message:
         return read(given.user, given.time, self.people, self.weights.words)
-
-    def settle(self) -> None:
-        """Nothing waits."""
-
-    def recall(self, asked: Asked, budgets: Sequence[int]) -> Recalled:
-        """Where a question goes; nothing is remembered to answer it with."""
-        placed = self.place(Given("", asked.text, "", asked.time))
-        return Recalled((), {}, placed, placed.ms if placed else 0.0)
-
-    def close(self) -> None:
-        self.open("", "UTC")
