@@ -25,7 +25,7 @@ from memory.engine.terms import terms
 Column = NDArray[np.float64]
 Columns = dict[str, Column]
 
-VERSION: Final = 5
+VERSION: Final = 6
 SHARPNESS: Final = 0.06  # of the softmax that gives each branch its share of a similarity; of covered words
 WORD_SHARPNESS: Final = 0.15
 ASKS, TELLS = 0.4, 0.6  # shares of telling turns from which a person counts as one who tells, and wholly so
@@ -109,6 +109,7 @@ OF_BRANCHES: Final[Mapping[str, str]] = {
     "other_returning": "cue",
     "telling": "cue",
     **dict.fromkeys(("earlier", "earlier_of_active", "doubt", "doubt_active", "seam"), "path"),
+    **dict.fromkeys(("split_near", "split_piece", "split_words", "split_doubt", "split_length", "split_sure"), "path"),
 }
 OF_NEW: Final[Mapping[str, str]] = {
     "new": "path",
@@ -185,6 +186,7 @@ def table(query: Query, recall: Recall) -> Table:
     anchors = {anchor.root: anchor.match for anchor in recall.anchors}
     columns["topic"] = _column(lanes, lambda lane: anchors.get(lane.tip.root, 0.0))
     columns |= _doubts(lanes, recall)
+    columns |= _splits(lanes, weights)
     _compare(columns, [lane.tip.branch for lane in lanes])
     _worded(columns, said)
     told = telling(recall.telling)
@@ -264,7 +266,12 @@ def _words(lanes: Sequence[Lane], weights: Mapping[str, float], query: Query) ->
 def known_names(query: Query, lanes: Sequence[Lane]) -> list[frozenset[str]]:
     """The named things of the input that each branch has spoken of, be it in other letters."""
     words = {name: frozenset(terms(name)) for name in query.entities}
-    return [frozenset(name for name in query.entities if name in lane.names or (words[name] and words[name] <= lane.terms)) for lane in lanes]
+
+    def knows(lane: Lane, name: str) -> bool:
+        # Names are looked up in whole trees; what was left aside may be all that spoke of one.
+        return bool(words[name] and words[name] <= lane.terms) or (name in lane.names and (lane.aside is None or not words[name]))
+
+    return [frozenset(name for name in query.entities if knows(lane, name)) for lane in lanes]
 
 
 def _names(query: Query, lanes: Sequence[Lane]) -> Columns:
@@ -302,6 +309,44 @@ def _doubts(lanes: Sequence[Lane], recall: Recall) -> Columns:
         "doubt_active": doubt * _column(lanes, lambda lane: float(lane.tip.branch == active and lane.aside is None)),
         "seam": _column(lanes, lambda lane: lane.joined.get(lane.aside or lane.tip.id, 1.0)),
     }
+
+
+def _splits(lanes: Sequence[Lane], weights: Mapping[str, float]) -> Columns:
+    """Before an unsure turn: by how much the input is nearer to what stays than to what is left aside, and how that end hangs together.
+
+    A branch as it is has the strongest of its splits, negative: what speaks for a place before the end speaks against the end."""
+    names = ("split_near", "split_piece", "split_words", "split_doubt", "split_length", "split_sure")
+    found = np.zeros((len(lanes), len(names)))
+    whole = {lane.tip.branch: index for index, lane in enumerate(lanes) if lane.aside is None}
+    total = sum(weights.values()) or 1.0
+    strongest: dict[int, Column] = {}
+    for index, lane in enumerate(lanes):
+        if lane.aside is None or lane.tip.branch not in whole:
+            continue
+        at = whole[lane.tip.branch]
+        split = _split(lane, lanes[at], weights, total)
+        found[index] = split
+        if at not in strongest or split[3] > strongest[at][3]:
+            strongest[at] = split
+    for at, split in strongest.items():
+        found[at] = -split
+    return dict(zip(names, found.T, strict=True))
+
+
+def _split(lane: Lane, whole: Lane, weights: Mapping[str, float], total: float) -> Column:
+    """Likeness to what stays less that to what is left aside: of turns, of pieces, of words that only one of both has; their sum times the doubt; how short
+    what is left aside is, and how surely its later turns were put there."""
+    stays = frozenset(lane.latest)
+    gone = [state for state in whole.latest if state not in stays]
+    near = lane.near.get("best", 0.0) - max((whole.turns[state] for state in gone if state in whole.turns), default=0.0)
+    kept = max([*lane.sentences[:1], *(cosine for (state, _), cosine in lane.pieces.items() if state in stays)], default=0.0)
+    piece = kept - max((cosine for (state, _), cosine in whole.pieces.items() if state not in stays), default=0.0)
+    said = frozenset[str]().union(*(whole.words.get(state, frozenset()) for state in gone))
+    words = sum(weight for term, weight in weights.items() if term in lane.terms and term not in said)
+    words -= sum(weight for term, weight in weights.items() if term in said and term not in lane.terms)
+    doubt = 1.0 - lane.placed.get(lane.aside or 0, 1.0)
+    sure = [whole.placed.get(state, 1.0) for state in gone[1:]]
+    return np.array([near, piece, words / total, doubt * (near + piece + words / total), 1.0 / max(1, len(gone)), sum(sure) / len(sure) if sure else 0.0])
 
 
 # --- What was left open -------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from memory.engine.net import CLIP, Net, Rows
 
 Matrix = NDArray[np.float64]
 Parameters = dict[str, NDArray[np.float32]]
-NETS: Final = 3  # learnt from other first weights and batches, and their mean taken: what one of them imagines the others don't
+NETS: Final = 6  # learnt from other first weights and batches, and their mean taken: what one of them imagines the others don't
 HIDDEN: Final = 32
 STEPS: Final = 4_000
 BATCH: Final = 192
@@ -39,23 +39,27 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Examples side by side, short ones padded: rows (examples, places, features), which places there are, how right they are, the share of each example."""
+    """Examples one after the other: `rows` (places of all, features), `right` of each, where each example `starts` and how many places it has; its `share`."""
 
     rows: NDArray[np.float32]
-    inside: NDArray[np.bool_]
     right: NDArray[np.float32]
+    starts: NDArray[np.int64]
+    places: NDArray[np.int64]
     share: Matrix
+
+    def take(self, chosen: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
+        """Rows and rightness of the chosen examples, and of each row the place of its example among them."""
+        places = self.places[chosen]
+        of = np.repeat(np.arange(len(chosen)), places)
+        at = np.arange(len(of)) - np.repeat(np.cumsum(places) - places, places) + np.repeat(self.starts[chosen], places)
+        return self.rows[at], self.right[at], of
 
 
 def batch(examples: Sequence[Example]) -> Batch:
-    most = max(len(item.rows) for item in examples)
-    rows = np.zeros((len(examples), most, examples[0].rows.shape[1]), dtype=np.float32)
-    inside = np.zeros((len(examples), most), dtype=bool)
-    right = np.zeros((len(examples), most), dtype=np.float32)
-    for index, item in enumerate(examples):
-        rows[index, : len(item.rows)], inside[index, : len(item.rows)], right[index, : len(item.rows)] = item.rows, True, item.right
+    places = np.array([len(item.rows) for item in examples])
     share = np.array([item.weight for item in examples])
-    return Batch(rows, inside, right, share / share.sum())
+    rows = np.concatenate([item.rows for item in examples]).astype(np.float32)
+    return Batch(rows, np.concatenate([item.right for item in examples]).astype(np.float32), np.cumsum(places) - places, places, share / share.sum())
 
 
 def learn(
@@ -73,8 +77,7 @@ def learn(
     if not examples:
         raise ValueError("There is nothing to learn from.")
     data = batch(examples)
-    seen = data.rows[data.inside]
-    mean, scale = seen.mean(axis=0), seen.std(axis=0)
+    mean, scale = data.rows.mean(axis=0), data.rows.std(axis=0)
     scale[scale < 1e-6] = 1.0  # it never changes: what it says is always the same
     standardized = replace(data, rows=np.clip((data.rows - mean) / scale, -CLIP, CLIP).astype(np.float32))
     found = [_descend(standardized, hidden, steps, decay, dropout, np.random.default_rng(seed + number)) for number in range(nets)]
@@ -82,7 +85,7 @@ def learn(
 
 
 def _descend(data: Batch, hidden: int, steps: int, decay: float, dropout: float, rng: np.random.Generator) -> Parameters:
-    count = data.rows.shape[2]
+    count = data.rows.shape[1]
     parameters = {
         "plain": np.zeros(count, dtype=np.float32),
         "into": (rng.standard_normal((count, hidden)) / np.sqrt(count)).astype(np.float32),
@@ -92,8 +95,7 @@ def _descend(data: Batch, hidden: int, steps: int, decay: float, dropout: float,
     first = {name: np.zeros_like(value) for name, value in parameters.items()}
     second = {name: np.zeros_like(value) for name, value in parameters.items()}
     for step in range(1, steps + 1):
-        chosen = rng.choice(len(data.rows), size=BATCH, p=data.share)
-        slopes = _slopes(parameters, data.rows[chosen], data.inside[chosen], data.right[chosen], dropout, rng)
+        slopes = _slopes(parameters, *data.take(rng.choice(len(data.share), size=BATCH, p=data.share)), dropout, rng)
         rate = RATE * min(1.0, 2.0 * (1.0 - step / steps) + 0.02)
         for name, slope in slopes.items():
             slope += PULL.get(name, 0.0) * decay * parameters[name]
@@ -107,27 +109,25 @@ def _descend(data: Batch, hidden: int, steps: int, decay: float, dropout: float,
 def _slopes(
     parameters: Parameters,
     rows: NDArray[np.float32],
-    inside: NDArray[np.bool_],
     right: NDArray[np.float32],
+    of: NDArray[np.int64],
     dropout: float,
     rng: np.random.Generator,
 ) -> Parameters:
-    """The slope of the mean loss in each parameter; features and hidden units are left out at random."""
-    kept = ((rng.random((len(rows), 1, rows.shape[2])) >= dropout) / (1 - dropout)).astype(np.float32)
-    units = ((rng.random((len(rows), 1, len(parameters["bias"]))) >= dropout) / (1 - dropout)).astype(np.float32)
-    dropped = rows * kept
+    """The slope of the mean loss in each parameter; features and hidden units are left out at random. `of`: the example of each row, in order from 0."""
+    count = int(of[-1]) + 1
+    starts = np.flatnonzero(np.diff(of, prepend=-1))
+    kept = ((rng.random((count, rows.shape[1])) >= dropout) / (1 - dropout)).astype(np.float32)
+    units = ((rng.random((count, len(parameters["bias"]))) >= dropout) / (1 - dropout)).astype(np.float32)[of]
+    dropped = rows * kept[of]
     inner = np.tanh(dropped @ parameters["into"] + parameters["bias"])
-    scores = np.where(inside, rows @ parameters["plain"] + (inner * units) @ parameters["out"], -np.inf)
-    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+    lit = inner * units
+    scores = rows @ parameters["plain"] + lit @ parameters["out"]
+    raised = np.exp(scores - np.maximum.reduceat(scores, starts)[of])
     hit = right * raised
-    error = (raised / raised.sum(axis=1, keepdims=True) - hit / np.maximum(hit.sum(axis=1, keepdims=True), 1e-30)).astype(np.float32) / len(rows)
-    back = error[:, :, None] * (parameters["out"] * units) * (1 - inner**2)
-    return {
-        "plain": np.tensordot(error, rows, axes=2),
-        "into": np.tensordot(dropped, back, axes=([0, 1], [0, 1])),
-        "bias": back.sum(axis=(0, 1)),
-        "out": np.tensordot(error, inner * units, axes=2),
-    }
+    error = (raised / np.add.reduceat(raised, starts)[of] - hit / np.maximum(np.add.reduceat(hit, starts), 1e-30)[of]).astype(np.float32) / count
+    back = error[:, None] * (parameters["out"] * units) * (1 - inner**2)
+    return {"plain": error @ rows, "into": dropped.T @ back, "bias": back.sum(axis=0), "out": error @ lit}
 
 
 def _net(names: Sequence[str], mean: NDArray[np.float32], scale: NDArray[np.float32], parameters: Parameters) -> Net:
