@@ -274,9 +274,11 @@ def _localization(there: Mapping[str, Measured], *, teacher: bool) -> list[str]:
         )
     )
     if OURS in judged:
-        mine, units = _rights(judged[OURS]), there[OURS].dialogues()
-        rest = [[f"`{name}`", _difference(mine, _rights(streams), units)] for name, streams in judged.items() if name != OURS]
-        parts.append(table(["ours minus", "branch, turn by turn"], rest))
+        mine, units, timeless = _rights(judged[OURS]), there[OURS].dialogues(), there[OURS].timeless()
+        pairs = {name: _rights(streams) for name, streams in judged.items() if name != OURS}
+        without = {key: right for key, right in mine.items() if key in timeless}
+        rest = [[f"`{name}`", _difference(mine, theirs, units), _difference(without, theirs, units)] for name, theirs in pairs.items()]
+        parts.append(table(["ours minus", "branch, turn by turn", "of those, turns without a temporal cue"], rest))
     return [part for part in parts if part]
 
 
