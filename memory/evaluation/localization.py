@@ -216,7 +216,8 @@ def back_jumps(judged: Iterable[Judged]) -> BackJumps:
     A turn is one *by gold* when its gold parent isn't the latest state of its gold tree: what was said since in that tree is left aside, whether the parent
     has children already or is the end of another branch of the tree. A system *made* one where it put a turn under a state that wasn't the latest of the gold
     tree *of that state*, whatever tree its own earlier errors have put that state into: a place before a turn of another matter that stands there by mistake
-    is none. A turn put under exactly its gold parent is one of both or of neither, so that one number serves recall and precision.
+    is none. But where a latest turn was put elsewhere by mistake, going on at what the system takes for the end of its tree is one. A turn put under exactly
+    its gold parent is one of both or of neither, so that one number serves recall and precision.
     """
     judged = list(judged)
     right = sum(turn.back_jump and turn.parent_right for turn in judged)
