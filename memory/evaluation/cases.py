@@ -6,8 +6,9 @@ with the runner. tests/evaluation/test_hygiene.py holds that apart.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -92,6 +93,13 @@ class Case:
     zone: str = "UTC"
     sessions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+
+def at_shuffled_times(case: Case) -> list[Given]:
+    """The interactions of a case in their order, with the times dealt out among them anew, by a seed from the case's id: the clock says nothing any more."""
+    times = [step.given.time for step in case.steps]
+    random.Random(f"times/{case.id}").shuffle(times)
+    return [replace(step.given, time=time) for step, time in zip(case.steps, times, strict=True)]
 
 
 Load = Callable[[Path], Iterator[Case]]

@@ -40,6 +40,7 @@ class Judged:
 
     tree, said: its gold tree, and the gold tree of the state it was put under (None: a new root). gap: turns of other trees since its tree was last
     active (None for a root). top_2: right at the first or the second place. on_path: its gold parent is on the chosen path, or both say new root.
+    back_jump: its gold parent isn't the latest state of its gold tree. jumped: it was put under a state that isn't the latest one of that state's gold tree.
     None where it isn't known.
     """
 
@@ -56,6 +57,8 @@ class Judged:
     gap: int | None = None
     top_2: bool | None = None
     on_path: bool | None = None
+    back_jump: bool = False
+    jumped: bool = False
 
 
 def gold_trees(gold: Sequence[Gold]) -> dict[str, str]:
@@ -84,6 +87,8 @@ def judge_turn(
     gap: int | None = None,
     second_right: bool | None = None,
     on_path: bool | None = None,
+    back_jump: bool = False,
+    jumped: bool = False,
 ) -> Judged:
     """Judge one turn of the gold `tree`: `before` is the gold tree of the turn before it (None: there is none), `said` that of the state it was put under."""
     right = said_root if root else not said_root and said == tree
@@ -101,6 +106,8 @@ def judge_turn(
         gap=gap,
         top_2=None if second_right is None else right or second_right,
         on_path=on_path,
+        back_jump=back_jump,
+        jumped=jumped,
     )
 
 
@@ -112,15 +119,17 @@ def judge(gold: Sequence[Gold], placed: Sequence[Placed], *, teacher: bool = Fal
     trees = gold_trees(gold)
     above = {turn.id: turn.parent for turn in (gold if teacher else placed)}
     active = {trees[turn.id]: 0 for turn in gold[:1]}  # gold tree → index of its last turn
+    latest = {tree: tree for tree in active}  # gold tree → id of its last turn
     judged: list[Judged] = []
     for index, (earlier, truth, said) in enumerate(zip(gold, gold[1:], placed[1:], strict=False), 1):
         tree, second = trees[truth.id], said.others[0] if said.others else ""
+        chosen = trees.get(said.parent or "")
         judged.append(
             judge_turn(
                 tree=tree,
                 root=truth.parent is None,
                 before=trees[earlier.id],
-                said=trees.get(said.parent or ""),
+                said=chosen,
                 said_root=said.parent is None,
                 parent_right=said.parent == truth.parent,
                 probability=said.probability,
@@ -128,9 +137,11 @@ def judge(gold: Sequence[Gold], placed: Sequence[Placed], *, teacher: bool = Fal
                 gap=None if truth.parent is None else index - active[tree] - 1,
                 second_right=truth.parent is None if second is None else truth.parent is not None and trees.get(second) == tree,
                 on_path=truth.parent in path(said.parent, above) if truth.parent is not None else said.parent is None,
+                back_jump=truth.parent is not None and truth.parent != latest[tree],
+                jumped=chosen is not None and said.parent != latest[chosen],
             )
         )
-        active[tree] = index
+        active[tree], latest[tree] = index, truth.id
     return judged
 
 
@@ -178,6 +189,39 @@ def propagation(streams: Iterable[Sequence[Judged]]) -> float:
                 after = rights[rights.index(False) + 1 :]
                 lengths.append(after.index(True) if True in after else len(after))
     return _share(sum(lengths), len(lengths))
+
+
+@dataclass(frozen=True, slots=True)
+class BackJumps:
+    """Inner back-jumps: how many there are by gold, how many a system made, and how many of both are the same: under exactly the gold parent."""
+
+    gold: int
+    made: int
+    right: int
+
+    @property
+    def recall(self) -> float:
+        """Of those by gold, the share put under exactly their gold parent. NaN where there is none."""
+        return _share(self.right, self.gold)
+
+    @property
+    def precision(self) -> float:
+        """Of those a system made, the share that is right. NaN where it made none."""
+        return _share(self.right, self.made)
+
+
+def back_jumps(judged: Iterable[Judged]) -> BackJumps:
+    """Count inner back-jumps.
+
+    A turn is one *by gold* when its gold parent isn't the latest state of its gold tree: what was said since in that tree is left aside, whether the parent
+    has children already or is the end of another branch of the tree. A system *made* one where it put a turn under a state that wasn't the latest of the gold
+    tree *of that state*, whatever tree its own earlier errors have put that state into: a place before a turn of another matter that stands there by mistake
+    is none. But where a latest turn was put elsewhere by mistake, going on at what the system takes for the end of its tree is one. A turn put under exactly
+    its gold parent is one of both or of neither, so that one number serves recall and precision.
+    """
+    judged = list(judged)
+    right = sum(turn.back_jump and turn.parent_right for turn in judged)
+    return BackJumps(sum(turn.back_jump for turn in judged), sum(turn.jumped for turn in judged), right)
 
 
 def swapped(judged: Iterable[Judged], twins: Mapping[str, Collection[str]]) -> float:

@@ -33,6 +33,7 @@ TYPED: Final = 2048  # the budget of the table by type
 BESIDE: Final = ("ours", "hybrid", "bm25")  # systems of that table
 NONE: Final = "–"
 Table = Sequence[Sequence[str]]
+Streams = Mapping[str, Sequence[tuple[str, localization.Judged]]]  # the judged turns of each case, with their ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +264,7 @@ def _localization(there: Mapping[str, Measured], *, teacher: bool) -> list[str]:
         table(head, lines),
         table(["system", "parent exact", "parent on path", "top 2", "1-1", "scaled VI", "ARI", "errors carried on, turns", "ms p50 / p95"], details),
     ]
+    parts.append(_back_jumps(there, judged))
     gaps = {name: localization.by_gap(turn for stream in streams.values() for _, turn in stream) for name, streams in judged.items()}
     bins = list(next(iter(gaps.values())))
     parts.append(
@@ -272,9 +274,11 @@ def _localization(there: Mapping[str, Measured], *, teacher: bool) -> list[str]:
         )
     )
     if OURS in judged:
-        mine, units = _rights(judged[OURS]), there[OURS].dialogues()
-        rest = [[f"`{name}`", _difference(mine, _rights(streams), units)] for name, streams in judged.items() if name != OURS]
-        parts.append(table(["ours minus", "branch, turn by turn"], rest))
+        mine, units, timeless = _rights(judged[OURS]), there[OURS].dialogues(), there[OURS].timeless()
+        pairs = {name: _rights(streams) for name, streams in judged.items() if name != OURS}
+        without = {key: right for key, right in mine.items() if key in timeless}
+        rest = [[f"`{name}`", _difference(mine, theirs, units), _difference(without, theirs, units)] for name, theirs in pairs.items()]
+        parts.append(table(["ours minus", "branch, turn by turn", "of those, turns without a temporal cue"], rest))
     return [part for part in parts if part]
 
 
@@ -313,11 +317,25 @@ def _asked(there: Mapping[str, Measured], *, teacher: bool) -> list[str]:
     ]
 
 
+def _back_jumps(there: Mapping[str, Measured], judged: Mapping[str, Streams]) -> str:
+    """Turns that resume an earlier state than their tree's latest; nothing where there are none and nobody made any."""
+    lines = []
+    for name, streams in judged.items():
+        found = localization.back_jumps(turn for stream in streams.values() for _, turn in stream)
+        if found.gold or found.made:
+            units = there[name].dialogues()
+            exact = [_rights(streams, wanted, lambda turn: turn.parent_right) for wanted in (lambda turn: turn.back_jump, lambda turn: turn.jumped)]
+            lines.append([f"`{name}`", str(found.gold), _interval(exact[0], units), str(found.made), _interval(exact[1], units)])
+    return table(["inner back-jumps", "by gold", "recall, parent exact", "made", "precision of those made"], lines)
+
+
 def _rights(
-    streams: Mapping[str, Sequence[tuple[str, localization.Judged]]], wanted: Callable[[localization.Judged], bool] = lambda turn: True
+    streams: Streams,
+    wanted: Callable[[localization.Judged], bool] = lambda turn: True,
+    right: Callable[[localization.Judged], bool] = lambda turn: turn.right,
 ) -> dict[str, float]:
-    """Whether each wanted turn (case and id) is on the right branch."""
-    return {f"{case}\0{id}": float(turn.right) for case, stream in streams.items() for id, turn in stream if wanted(turn)}
+    """Whether each wanted turn (case and id) is right: on the right branch, unless something else is asked for."""
+    return {f"{case}\0{id}": float(right(turn)) for case, stream in streams.items() for id, turn in stream if wanted(turn)}
 
 
 def _links(there: Mapping[str, Measured]) -> list[str]:

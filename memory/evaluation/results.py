@@ -67,6 +67,10 @@ class Measured:
                 judged[case] = list(zip([one.id for one in gold[1:]], found, strict=True))
         return judged
 
+    def timeless(self) -> set[str]:
+        """The turns (case and id) without a temporal cue; none of rows that don't say it."""
+        return {_key(case, row["id"]) for case, listed in self.turns.items() for row in listed if row.get("temporal") is False}
+
     def partitions(self) -> tuple[dict[str, dict[str, str]], dict[str, dict[str, str]]]:
         """(gold trees, trees as placed) by case; turns with gold only."""
         gold, said = {}, {}

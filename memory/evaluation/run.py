@@ -21,13 +21,14 @@ from typing import Any, Final, Literal
 
 from django.db import connection
 
+from memory.engine import cues
 from memory.evaluation import evidence, measurements, rows, worker
 from memory.evaluation import reader as reading
 from memory.evaluation.benchmarks import BENCHMARKS
-from memory.evaluation.cases import Benchmark, Case, Question
+from memory.evaluation.cases import Benchmark, Case, Given, Question, at_shuffled_times
 from memory.evaluation.localization import quantile
 from memory.evaluation.rows import Ledger, Row, Stamp
-from memory.evaluation.systems import SYSTEMS, Factory, group_of, measured, recalls, viewed
+from memory.evaluation.systems import SYSTEMS, Factory, group_of, measured, recalls, shows_shuffled_times, viewed
 from memory.evaluation.systems.base import Placed, System
 from memory.evaluation.systems.cache import CachedEmbedder
 from memory.evaluation.systems.peers import NotMeasuredError
@@ -166,23 +167,24 @@ class Bench:
         members = {name: base if name == unit.group else viewed(base, name) for name in unit.systems}
         found: dict[str, list[Row]] = {name: [] for name in unit.systems}
         asking = _Asking(self, unit, members, ledgers, found)
+        shown = at_shuffled_times(case) if shows_shuffled_times(unit.group) else [step.given for step in case.steps]
         base.open(case.id, case.zone)
         placing: list[float] = []
         observing: list[float] = []
         try:
-            for step in case.steps:
+            for step, given in zip(case.steps, shown, strict=True):
                 if step.question is not None:
                     base.settle()
                     asking.ask(step.question)
-                placed = base.place(step.given) if base.routes else None
+                placed = base.place(given) if base.routes else None
                 if placed is not None:
                     placing.append(placed.ms)
                     if unit.group in found:
-                        found[unit.group].append(_turn(step.given.id, placed, asdict(step.gold) if step.gold else None))
+                        found[unit.group].append(_turn(step.given, case.zone, placed, asdict(step.gold) if step.gold else None))
                 if placed is not None and self.plan.prefix == "given" and step.gold is not None:
                     placed = placed if placed.parent == step.gold.parent else Placed(step.gold.parent, 1.0, 0.0)
                 before = time.perf_counter()
-                base.observe(step.given, placed=placed)
+                base.observe(given, placed=placed)
                 observing.append(1000 * (time.perf_counter() - before))
             before = time.perf_counter()
             base.settle()
@@ -257,8 +259,10 @@ def _answer_key(row: Row) -> tuple[Any, ...]:
     return (row["case"], row["question"], row["budget"]) if row["kind"] == "answer" else ()
 
 
-def _turn(id: str, placed: Placed, gold: Mapping[str, Any] | None) -> Row:
-    row = {"kind": "turn", "id": id, "gold": gold, "parent": placed.parent, "probability": placed.probability, "others": placed.candidates, "ms": placed.ms}
+def _turn(given: Given, zone: str, placed: Placed, gold: Mapping[str, Any] | None) -> Row:
+    """A placed input as a row. `temporal`: whether its words go back to a time (“what we said on Monday”), by its true clock."""
+    row = {"kind": "turn", "id": given.id, "gold": gold, "parent": placed.parent, "probability": placed.probability, "others": placed.candidates}
+    row |= {"temporal": cues.detect(given.user or given.assistant, given.time, zone).temporal is not None, "ms": placed.ms}
     return {**row, "asked": asdict(placed.asked)} if placed.asked is not None else row
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -27,11 +28,26 @@ BEAM: Final = "beam100k"
 OASST: Final = "trees/oasst/en-validation.jsonl"
 CAST: Final = "trees/cast2022_dev.json.gz"
 IRC: Final = "irc/train_dev.tar.xz"
-STREAMS: Final[tuple[tuple[str, interleave.Kind, str, bool], ...]] = (
-    ("oasst", "oasst", OASST, False),
-    ("cast", "cast", CAST, False),
-    ("cast-resolved", "cast", CAST, True),
-    ("longmemeval", "longmemeval", LONGMEMEVAL, False),
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """A set of streams: of which dialogues, worded how, how many of them a stream has (from … to), and how often ten streams are dealt."""
+
+    name: str
+    kind: interleave.Kind
+    file: str
+    resolved: bool = False
+    branches: tuple[int, int] = interleave.OPEN
+    deals: int = 1
+
+
+STREAMS: Final = (
+    Streams("oasst", "oasst", OASST, deals=4),  # few dialogues a stream, dealt anew
+    Streams("oasst-20", "oasst", OASST, branches=(20, 25)),
+    Streams("cast", "cast", CAST),
+    Streams("cast-resolved", "cast", CAST, resolved=True),
+    Streams("longmemeval", "longmemeval", LONGMEMEVAL),
 )
 SMOKE_BUDGETS: Final = (512, 2048)
 COSTLY: Final = (*(name for name in VARIANTS if group_of(name) == name != "ours"), *PEERS)  # a forest of their own each, or embeddings of their own
@@ -57,9 +73,9 @@ def plans(shared: Path | None, size: Size, *, systems: Sequence[str] | None, ans
         return [Plan(benchmark, data, systems=names, answer=answer, **{"budgets": BUDGETS, **how}, **common)] if names else []
 
     found: list[Plan] = []
-    for name, kind, file, resolved in STREAMS:
-        streams = _streams(shared / file, common["out"] / "streams" / name, kind, resolved, common["seed"])
-        how: dict[str, Any] = {"name": f"streams-{name}", "split": "half 1 of 2, other dialogues than fitted on"}
+    for of in STREAMS:
+        streams = _streams(shared / of.file, common["out"] / "streams" / of.name, of, common["seed"])
+        how: dict[str, Any] = {"name": f"streams-{of.name}", "split": "half 1 of 2, other dialogues than fitted on"}
         found += plan("streams", streams, **how)
         found += plan("streams", streams, only=GIVEN if small else tuple(SYSTEMS), prefix="given", **how)
     found += plan("irc", shared / IRC, split="dev", sample=3 if small else None)
@@ -76,14 +92,14 @@ def plans(shared: Path | None, size: Size, *, systems: Sequence[str] | None, ans
     return found
 
 
-def _streams(file: Path, out: Path, kind: interleave.Kind, resolved: bool, seed: int) -> Path | None:
+def _streams(file: Path, out: Path, of: Streams, seed: int) -> Path | None:
     """Streams of half 1 of 2, made unless they are there; None without the dialogues."""
     if not file.exists():
         return None
     if not out.is_dir():
         aside = out.with_name(f"{out.name}.aside")
-        for number in range(4 if kind == "oasst" else 1):  # few dialogues, dealt anew
-            interleave.write(aside / str(number), kind, file, streams=10, seed=seed + number, resolved=resolved)
+        for number in range(of.deals):
+            interleave.write(aside / str(number), of.kind, file, streams=10, seed=seed + number, resolved=of.resolved, branches=of.branches)
         for stream in sorted(aside.glob("*/*.jsonl")):
             stream.rename(aside / f"{stream.parent.name}-{stream.name}")
         for folder in [one for one in aside.iterdir() if one.is_dir()]:

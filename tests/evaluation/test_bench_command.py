@@ -86,7 +86,7 @@ def test_a_standard_run_states_its_samples_and_leaves_out_what_is_not_there(tmp_
     assert [(plan.benchmark, plan.sample) for plan in found] == [("branchmemeval", None), ("beam", 4), ("beam", 4)]
     assert {name for plan in found[1:] for name in plan.systems} == set(USUAL)
     assert {"ours", "without-facts"} <= set(found[1].systems) and {"additive", "mem0"} <= set(found[2].systems)
-    assert sum("left out" in line for line in told) == 13
+    assert sum("left out" in line for line in told) == 15
     full = suite.plans(tmp_path, "full", systems=["ours"], answer=(), tell=told.append, **common)
     assert [(plan.benchmark, plan.sample, plan.systems) for plan in full] == [("branchmemeval", None, ("ours",)), ("beam", None, ("ours",))]
 
@@ -101,19 +101,22 @@ def test_streams_are_made_once(tmp_path, monkeypatch):
     made = []
 
     def write(out, kind, file, **how):
-        made.append((out.name, kind, how["seed"]))
+        made.append((out.name, kind, how["seed"], how["branches"]))
         out.mkdir(parents=True)
         (out / f"{kind}-000.jsonl").write_text("")
         return 1
 
     monkeypatch.setattr(interleave, "write", write)
     file = tmp_path / "trees.jsonl"
-    assert suite._streams(file, tmp_path / "s", "oasst", False, 1) is None
+    few, many = (next(of for of in suite.STREAMS if of.name == name) for name in ("oasst", "oasst-20"))
+    assert suite._streams(file, tmp_path / "s", few, 1) is None
     file.write_text("")
     for _ in range(2):
-        assert suite._streams(file, tmp_path / "s", "oasst", False, 5) == tmp_path / "s"
-    assert made == [(str(number), "oasst", 5 + number) for number in range(4)]
+        assert suite._streams(file, tmp_path / "s", few, 5) == tmp_path / "s"
+    assert made == [(str(number), "oasst", 5 + number, (4, 6)) for number in range(4)]
     assert sorted(path.name for path in (tmp_path / "s").iterdir()) == [f"{number}-oasst-000.jsonl" for number in range(4)]
+    suite._streams(file, tmp_path / "many", many, 5)
+    assert made[4:] == [("0", "oasst", 5, (20, 25))]
 
 
 def test_make_bench_says_where_data_are_looked_for(tmp_path):

@@ -10,6 +10,7 @@ from memory.evaluation.localization import (
     Judged,
     Placed,
     at_coverage,
+    back_jumps,
     by_gap,
     calibration_error,
     gold_trees,
@@ -111,6 +112,32 @@ def test_an_error_takes_later_turns_of_its_tree_with_it():
     assert propagation([stream, run("a", False, False)]) == 1.0
     assert propagation([run("a", False, False, False), run("a", True)]) == 2.0
     assert math.isnan(propagation([run("a", True)]))
+
+
+def test_back_jumps_are_counted_by_the_gold_trees_and_right_under_exactly_the_parent():
+    # a1 a2 b1 a3 | a4 under a1 (back-jump) | b2 under b1 | a5 under a2 (back-jump) | a6 under a5 | b3 under b1 (back-jump)
+    gold = [
+        Gold("a1", None), Gold("a2", "a1"), Gold("b1", None), Gold("a3", "a2"), Gold("a4", "a1"),
+        Gold("b2", "b1"), Gold("a5", "a2"), Gold("a6", "a5"), Gold("b3", "b1"),
+    ]  # fmt: skip
+
+    def counted(**other: str | None) -> tuple[int, int, int]:
+        said = [Placed(turn.id, other.get(turn.id, turn.parent), None, 1.0, 1.0) for turn in gold]
+        found = back_jumps(judge(gold, said))
+        return found.gold, found.made, found.right
+
+    assert counted() == (3, 3, 3)
+    assert counted(a4="a3", a5="a4", b3="b2") == (3, 0, 0)  # always the latest of the right tree
+    assert counted(a4="a2") == (3, 3, 2)  # an earlier state, but not that one
+    assert counted(a5=None, b3="a6") == (3, 1, 1)  # a new root, and the latest of another tree
+    assert counted(a6="b1") == (3, 4, 3)  # an earlier state of another tree is one, and a wrong one
+    # b1 went under a2 by mistake. a3 under a2 is still none, for b1 counts for its own tree; b2 under a2 is one, for a3 and a4 have come since.
+    assert counted(b1="a2") == (3, 3, 3)
+    assert counted(b1="a2", b2="a2") == (3, 4, 3)
+    found = back_jumps(judge(gold, [Placed(turn.id, "a1" if turn.id in ("a4", "a5") else turn.parent, None, 1.0, 1.0) for turn in gold]))
+    assert (found.recall, found.precision) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
+    plain = back_jumps(judge(GOLD, placed(None, "a1", "a2", "b1", None)))
+    assert (plain.gold, plain.made) == (0, 0) and math.isnan(plain.recall) and math.isnan(plain.precision)
 
 
 def test_turns_that_went_into_a_twin():

@@ -129,6 +129,34 @@ def test_localization_counts_trees_resumptions_and_roots(tmp_path):
     assert "online replay" in text
 
 
+def test_back_jumps_have_a_table_where_there_are_any(tmp_path):
+    # a3 belongs under a1, a4 under a2, a5 at the end: ours finds the first, puts the second at the end, and makes one more of a5.
+    gold = [("a1", None), ("a2", "a1"), ("a3", "a1"), ("a4", "a2"), ("a5", "a4")]
+    for name, said in (("ours", [None, "a1", "a1", "a3", "a2"]), ("previous", [None, "a1", "a2", "a3", "a4"])):
+        Ledger(tmp_path, stamp(name, "streams")).add([*(turn(id, parent, at) for (id, parent), at in zip(gold, said, strict=True)), case("s", 5)])
+    text = section(tmp_path, "streams", STREAMS).text.partition("| inner back-jumps | by gold |")[2]
+    assert lines(text, "`ours` | 2 | 0.500 [") and lines(text, "`ours`")[0].endswith("| 2 | 0.500 [0.000, 1.000] |")
+    assert lines(text, "`previous`")[0] == "| `previous` | 2 | 0.000 [0.000, 0.000] | 0 | – |"
+    Ledger(tmp_path, stamp("ours", "plain")).add([*(turn(id, parent, parent) for id, parent in gold[:2]), case("s", 2)])
+    assert "inner back-jumps" not in section(tmp_path, "plain", STREAMS).text
+
+
+def test_turns_without_a_temporal_cue_are_also_compared_alone(tmp_path):
+    # Without the clock a3 is lost, which names a time; b1 and b2 are placed alike.
+    gold = [("a1", None), ("b1", None), ("b2", "b1"), ("a3", "a1")]
+    for name, last in (("ours", "a1"), ("ours-shuffled-time", "b2")):
+        listed = [turn(id, parent, last if id == "a3" else parent) | {"temporal": id == "a3"} for id, parent in gold]
+        Ledger(tmp_path, stamp(name, "streams")).add([*listed, case("s", 4)])
+    Ledger(tmp_path, stamp("previous", "streams")).add([*(turn(id, parent, parent) for id, parent in gold), case("s", 4)])
+    text = section(tmp_path, "streams", STREAMS).text.partition("| ours minus |")[2]
+    _, _, every, without, _ = lines(text, "`ours-shuffled-time`")[0].split("|")
+    assert every.startswith(" +0.333 [") and every.endswith("(3) ")
+    assert without == " +0.000 [+0.000, +0.000] (2) "
+    Ledger(tmp_path, stamp("ours", "early")).add([*(turn(id, parent, parent) for id, parent in gold), case("s", 4)])  # rows that don't say it
+    Ledger(tmp_path, stamp("previous", "early")).add([*(turn(id, parent, parent) for id, parent in gold), case("s", 4)])
+    assert lines(section(tmp_path, "early", STREAMS).text.partition("| ours minus |")[2], "`previous`")[0].endswith("(3) | – |")
+
+
 def test_links_of_annotated_messages_count(tmp_path):
     said = [("m1", None, None), ("m2", "m1", "m1"), ("m3", "m1", "m2")]
     listed = [turn(id, gold, parent) for id, gold, parent in said]

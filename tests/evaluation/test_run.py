@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from memory.evaluation import rows, run
 from memory.evaluation.benchmarks import BENCHMARKS
-from memory.evaluation.cases import Asked, Benchmark, Case, Given, Gold, Question, Step
+from memory.evaluation.cases import Asked, Benchmark, Case, Given, Gold, Question, Step, at_shuffled_times
 from memory.evaluation.rows import Ledger, OtherRunError, Stamp
 from memory.evaluation.run import Plan
+from memory.evaluation.systems import measured, recalls
 from memory.evaluation.systems.base import Placed
 from memory.evaluation.systems.peers import NotMeasuredError
 from memory.evaluation.systems.plain import Bm25
@@ -98,6 +101,44 @@ def test_under_a_given_prefix_interactions_stand_under_gold_but_the_placement_is
     turns = [row["parent"] for row in rows.read(ledger.path) if row["kind"] == "turn"]
     assert turns == [None, *(id for id, *_ in SAID[:-1])]
     assert ledger.path.parent.name == "made-given"
+
+
+# --- Shuffled times ---------------------------------------------------------------------------------------------------
+
+
+def on_the_hour(id="case"):
+    """Eight turns, an hour apart; the fourth goes back to a time."""
+    said = [f"Turn number {number}." for number in range(8)]
+    said[3] = "What did we say yesterday about the kitchen?"
+    return Case(id, tuple(Step(Given(f"t{n}", text, "Good.", START + timedelta(hours=n)), Gold(None, "zzgold-tree")) for n, text in enumerate(said)))
+
+
+def test_shuffled_times_are_a_permutation_and_nothing_else_changes():
+    case = on_the_hour()
+    true, shown = [step.given for step in case.steps], at_shuffled_times(case)
+    assert [replace(given, time=START) for given in shown] == [replace(given, time=START) for given in true]
+    assert [given.time for given in shown] != [given.time for given in true]
+    assert sorted(given.time for given in shown) == [given.time for given in true]
+    assert at_shuffled_times(case) == shown and at_shuffled_times(on_the_hour("another")) != shown
+    without_gold = replace(case, steps=tuple(Step(step.given) for step in case.steps))
+    assert at_shuffled_times(without_gold) == shown
+
+
+def test_only_the_system_of_shuffled_times_is_shown_them(monkeypatch, tmp_path):
+    case, wires = on_the_hour(), {"tripwire": Tripwire(), "ours-shuffled-time": Tripwire()}
+    monkeypatch.setitem(BENCHMARKS, "made", Benchmark("made", "Made", lambda path: iter([case]), frozenset({"localization"}), "us", "one round"))
+    found = read(run.run(plan("made", tmp_path, tmp_path / "out", *wires), Log(), {name: lambda setting, name=name: wires[name] for name in wires}))
+    for name, expected in (("tripwire", [step.given for step in case.steps]), ("ours-shuffled-time", at_shuffled_times(case))):
+        for call in ("place", "observe"):
+            assert [value for to, value in wires[name].shown if to == call and isinstance(value, Given)] == expected
+        assert wires[name].caught("zzgold") == []
+        assert [row["temporal"] for row in found[name] if row["kind"] == "turn"] == [number == 3 for number in range(8)]
+
+
+def test_shuffled_times_are_measured_where_turns_are_placed_and_asked_nothing():
+    measuring = [name for name, benchmark in BENCHMARKS.items() if measured("ours-shuffled-time", benchmark.measures)]
+    assert measuring == ["branchmemeval", "streams"]
+    assert not recalls("ours-shuffled-time")
 
 
 # --- Rows -------------------------------------------------------------------------------------------------------------

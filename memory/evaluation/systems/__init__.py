@@ -30,13 +30,20 @@ _PLACING: Final = _ROUTERS | {name for name, variant in ours.VARIANTS.items() if
 
 def measured(name: str, measures: Collection[str]) -> bool:
     """Whether anything of what a benchmark measures is a system's business: routers only place, one only links, most others only recall."""
+    if shows_shuffled_times(name):
+        return "localization" in measures
     places = (name in _PLACING and not {"localization", "links"}.isdisjoint(measures)) or (name in _LINKING and "links" in measures)
     return places or (recalls(name) and not {"evidence", "answers"}.isdisjoint(measures))
 
 
 def recalls(name: str) -> bool:
-    """Whether a system can be asked: what only places or links has nothing to answer with."""
-    return name not in _ROUTERS | _LINKING
+    """Whether a system is asked: what only places or links has nothing to answer with, and answers about times mean nothing where those are shuffled."""
+    return name not in _ROUTERS | _LINKING and not shows_shuffled_times(name)
+
+
+def shows_shuffled_times(name: str) -> bool:
+    """Whether a system is shown the times of a case in another order."""
+    return name == ours.SHUFFLED
 
 
 def group_of(name: str) -> str:

@@ -292,8 +292,11 @@ def without_words(asked: Query, found: Recall, then: Sequence[Found]) -> Decisio
 
 FACTS: Final[tuple[EvidenceKind, ...]] = ("fact",)
 RECORDS: Final[tuple[EvidenceKind, ...]] = ("artifact", "event", "mutable_state")
+# The runner shows it other times (cases.at_shuffled_times); it is ours in everything else.
+SHUFFLED: Final = "ours-shuffled-time"
 VARIANTS: Final[Mapping[str, Variant]] = {
     "ours": Variant(),
+    SHUFFLED: Variant(),
     "ours-asked": Variant(asks=True),
     "additive": Variant(decide=additive),
     "without-localization": Variant(pathless=True),
@@ -303,6 +306,7 @@ VARIANTS: Final[Mapping[str, Variant]] = {
     "without-structured-evidence": Variant(facts_only=True),
 }
 NOTES: Final[Mapping[str, str]] = {
+    SHUFFLED: "ours, shown the same interactions in the same order with their times permuted: what is lost is what the clock says; only places",
     "ours-asked": "ours, and where ranking is unsure of an interaction’s place (LOCALIZER_ASK_BELOW) the endpoint is asked, as in chat",
     "additive": "the paper's sum; BM25 and cosine of the branch-aware text in place of the cross-encoder, τ fitted on OASST half 0 of 2",
     "without-localization": "every interaction is a root and a question resumes nothing: no path is shown",
