@@ -23,7 +23,7 @@ HIDDEN: Final = 32
 STEPS: Final = 4_000
 BATCH: Final = 192
 RATE: Final = 3e-3
-DECAY: Final = 0.001
+DECAY: Final = 0.004
 PULL: Final = {"plain": 1.0, "into": 0.25, "out": 0.25}
 DROPOUT: Final = 0.25
 
