@@ -343,8 +343,8 @@ def gather(
     last = lanes.latest(forest.pk, as_of)
     wanted = [*branches, *recall.window_branches(then, scores), *([states[active][0].branch] if active in states else [])]
     branch_of = {identity: state.branch for identity, (state, _) in states.items()}
-    ranked = recall.ranked_branches(wanted, last.branches[: recall.RECENT_BRANCHES], scores, branch_of)
-    further = recall.further_branches(ranked, last.branches)
+    ranked = recall.ranked_branches(wanted, list(last.ends)[: recall.RECENT_BRANCHES], scores, branch_of)
+    further = {branch: last.ends[branch] for branch in recall.further_branches(ranked, last.ends)}
     brought, beside, earlier = lanes.lanes(forest.pk, asked, said, chosen, ranked, further, [one.interaction for one in recalled], as_of)
     found = Recall(
         recalled=recalled,

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import connection
 
 from memory.engine.forest import Interaction
 
-# `topic` is the key of the state's tree; a tree planted a moment ago has none yet.
+# `topic` is the key of the state's tree; a tree planted a moment ago has none yet. The time comes as a number, which is read in a fifth of the time.
 COLUMNS = """
-    s.id, s.position, s.parent_id, s.root_id, s.branch_id, s.depth, s.time, s.user_text, s.assistant_text,
+    s.id, s.position, s.parent_id, s.root_id, s.branch_id, s.depth, (extract(epoch FROM s.time) * 1000000)::bigint, s.user_text, s.assistant_text,
     s.node_summary, s.path_summary, coalesce(t.key, ''), s.entities, s.keywords, s.tokens, s.refined_at IS NOT NULL
 """
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FROM = "memory_interactionstate s LEFT JOIN memory_topic t ON t.root_id = s.root_id"
 
 
@@ -27,7 +28,7 @@ def interaction(row: Sequence[Any]) -> Interaction:
         root=row[3],
         branch=row[4],
         depth=row[5],
-        time=row[6],
+        time=EPOCH + timedelta(microseconds=row[6]),
         user=row[7],
         assistant=row[8],
         node_summary=row[9],
@@ -45,6 +46,11 @@ def select(sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
         return cursor.fetchall()
+
+
+def ids(values: Iterable[int]) -> str:
+    """Many ids as a parameter of a statement, to be cast with `::bigint[]`: of a list every one would be looked at for its type."""
+    return f"{{{','.join(map(str, values))}}}"
 
 
 def interactions(forest: int, ids: Iterable[int]) -> dict[int, Interaction]:
