@@ -329,7 +329,7 @@ def gather(
     match = {anchor.root: anchor.match for anchor in anchors}
     anchored = channels.tree_states(forest.pk, list(match), recall.ANCHOR_STATES, as_of)
     ask: dict[Channel, Callable[[], list[tuple[int, float]]]] = {
-        "semantic": lambda: channels.semantic(forest.pk, query, recall.SEMANTIC_LIMIT, as_of),
+        "semantic": lambda: channels.semantic(forest.pk, query, recall.SEMANTIC_LIMIT, known.states, as_of),
         "keyword": lambda: channels.bm25(forest.pk, PostingKind.TERM, weights, known.average_length, recall.KEYWORD_LIMIT, as_of),
         "entity": lambda: channels.bm25(forest.pk, PostingKind.ENTITY, entities, known.average_length, recall.ENTITY_LIMIT, as_of),
         "topic": lambda: [(state, match[root]) for state, root in anchored],
@@ -400,7 +400,8 @@ def gather_pool(forest: Forest, place: Place, as_of: int | None = None, kinds: C
     turns = [(states[state], score) for state, score in best if state in states][:SUPPLEMENTAL_TURNS]
     lexical = [state for state, _ in best if state in states][:LEXICAL_STATES]
     counted = {*place.query.content, *canonical(terms.words(place.query.text))} if place.query.asks(*COMPUTED_KINDS) else set()
-    found = evidence.found(forest.pk, channels.literal(place.vector), lexical, event_terms=counted, as_of=as_of, kinds=kinds)
+    known = place.recall.states
+    found = evidence.found(forest.pk, channels.literal(place.vector), lexical, event_terms=counted, as_of=as_of, kinds=kinds, states=known)
     everyone = on_path | set(lexical) | {source for item in found for source in item.evidence.sources}
     return Pool(path, second, turns, found, evidence.update_pairs(item.evidence for item in found), read.names(forest.pk, everyone))
 

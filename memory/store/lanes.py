@@ -110,7 +110,7 @@ def lanes(
     _bring_cosines(found, spoken, near, set().union(*latest.values()) - near, every - found.turns.keys())
     _bring_centres(found, forest, spoken.whole, [ends[cut.kept[-1]] for cut in cuts], as_of)
     _bring_questions(found, forest, latest.values())
-    _bring_words(found, forest, query, rare, {tip.root for tip in ends.values()}, every, as_of)
+    _bring_words(found, forest, query, rare, every, as_of)
     lanes = {branch: _lane(query, ends[states[-1]], states, looked[branch], found) for branch, states in latest.items()}
     earlier = [_before(query, ends[cut.kept[-1]], cut, lanes[cut.branch], around, found) for cut, around in zip(cuts, before, strict=True)]
     return lanes, {branch: _far_lane(query, tip, found) for branch, tip in far.items()}, earlier
@@ -320,32 +320,30 @@ def _bring_words(
     forest: int,
     query: Query,
     rare: Collection[str],
-    roots: Collection[int],
     states: Iterable[int],
     as_of: int | None,
 ) -> None:
     """Which of the input's stems these states have, which of the rare ones and of its names the trees.
 
     A word is looked up by the index that has the states of each; the planner alone would read all words of these states."""
-    term, entity, trees, until = PostingKind.TERM, PostingKind.ENTITY, read.ids(roots), read.until(as_of)
+    term, entity, until = PostingKind.TERM, PostingKind.ENTITY, read.until(as_of)
     of_trees = """
-        SELECT '{}', p.term, array_agg(DISTINCT s.root_id) FROM memory_posting p JOIN memory_interactionstate s ON s.id = p.state_id
-        WHERE p.forest_id = %s AND p.kind = %s AND p.term = ANY(%s) AND s.root_id = ANY(%s::bigint[]) AND s.position <= %s GROUP BY p.term
+        SELECT '{}', wanted.term, (
+            SELECT array_agg(DISTINCT s.root_id) FROM memory_posting p CROSS JOIN LATERAL (
+                SELECT root_id FROM memory_interactionstate WHERE forest_id = p.forest_id AND id = p.state_id AND position <= %s OFFSET 0
+            ) s WHERE p.forest_id = %s AND p.kind = %s AND p.term = wanted.term
+        ) FROM unnest(%s::text[]) AS wanted(term)
     """
     rows = read.select(
         f"""
-        SELECT 'state', p.term, array_agg(p.state_id) FROM unnest(%s::text[]) AS wanted(term) CROSS JOIN LATERAL (
-            SELECT state_id, term FROM memory_posting WHERE forest_id = %s AND kind = %s AND term = wanted.term AND state_id = ANY(%s::bigint[]) OFFSET 0
-        ) p GROUP BY p.term
+        SELECT 'state', wanted.term, (
+            SELECT array_agg(state_id) FROM memory_posting WHERE forest_id = %s AND kind = %s AND term = wanted.term AND state_id = ANY(%s::bigint[])
+        ) FROM unnest(%s::text[]) AS wanted(term)
         UNION ALL {of_trees.format("tree")} UNION ALL {of_trees.format("name")}
         """,
-        [
-            *(list(query.terms), forest, term, read.ids(states)),
-            *(forest, term, list(rare), trees, until),
-            *(forest, entity, list(query.entities), trees, until),
-        ],
+        [forest, term, read.ids(states), list(query.terms), until, forest, term, list(rare), until, forest, entity, list(query.entities)],
     )
     brought = {"state": found.stems, "tree": found.tree_stems, "name": found.tree_names}
     for of, said, having in rows:
-        for key in having:
+        for key in having or ():
             brought[of][key].add(said)
