@@ -24,16 +24,16 @@ from memory.engine import ask, compute, cues, inner, localize, pieces, query, re
 from memory.engine import assemble as assembly
 from memory.engine import why_not as wording
 from memory.engine.extract.events import canonical
-from memory.engine.forest import Candidate, Channel, Context, Decision, EvidenceKind, Hit, Method, Pool, Recall, Recalled
+from memory.engine.forest import Candidate, Channel, Context, Decision, EvidenceKind, Hit, Interaction, Method, Pool, Recall, Recalled
 from memory.engine.query import Query, QueryKind
 from memory.errors import conflict
 from memory.llm import choices, usage
 from memory.llm.calibration import calibration
-from memory.llm.embed import embedder
+from memory.llm.embed import ahead, embedder
 from memory.llm.interface import LanguageModel, ModelError, get_model
 from memory.llm.prompts.answer import AnswerRequest, answer_messages
 from memory.llm.rerank import reranker
-from memory.llm.tokens import count
+from memory.llm.tokens import count, count_ahead
 from memory.llm.usage import Spent
 from memory.models import Forest, InteractionState, PostingKind, Profile, RoutingDecision, Turn
 from memory.models.forest import Origin
@@ -107,11 +107,10 @@ def localize_text(
     check_embedder(forest)
     asked = query.read(said, now, forest.time_zone)
     spoken = pieces.spoken(said)
-    vectors = embedder().embed(spoken.texts)
-    vector = vectors[0]
+    embedded = ahead(spoken.texts)
     window = localize.window(asked)
-    then = _states_of(forest, window.start, window.end, vector, as_of) if window else []
-    found, fused = gather(forest, asked, spoken, vectors, as_of, then, branches=set(beside or ()), asking=asking)
+    then = _states_of(forest, window.start, window.end, embedded()[0], as_of) if window else []
+    found, fused = gather(forest, asked, spoken, embedded, as_of, then, branches=set(beside or ()), asking=asking)
     shown = localize.SHOWN if beside is None else sys.maxsize
     if decide is not None:
         decision = decide(asked, found, then)
@@ -123,7 +122,7 @@ def localize_text(
             earlier = read.interactions(forest.pk, [jump[0]])
             if jump[0] in earlier:  # else it was deleted meanwhile, and the place stays the tip
                 decision = inner.back_to(decision, earlier[jump[0]], jump[1])
-    return Place(asked, vector, decision, found, fused, 1000 * (time.perf_counter() - started), then)
+    return Place(asked, embedded()[0], decision, found, fused, 1000 * (time.perf_counter() - started), then)
 
 
 def to_ask(place: Place) -> ask.Question | None:
@@ -307,7 +306,7 @@ def gather(
     forest: Forest,
     asked: Query,
     spoken: pieces.Spoken,
-    vectors: np.ndarray,
+    embedded: Callable[[], np.ndarray],
     as_of: int | None = None,
     then: Sequence[Recalled] = (),
     branches: Collection[int] = (),
@@ -315,32 +314,35 @@ def gather(
 ) -> tuple[Recall, dict[int, float]]:
     """Ask the channels of hybrid recall and fetch what the ranker looks at; beside it the fused recall score of each state found.
 
-    `vectors` are those of what is `spoken`: the input, its sentences and descriptions. `then` are the states of the time that a temporal return names: the
-    best of their branches are candidates; `branches` are in any case."""
-    query, *parts = (channels.literal(vector) for vector in vectors)
-    said = lanes.Spoken(query, parts[: len(spoken.sentences)], parts[len(spoken.sentences) :])
+    `embedded` brings the vectors of what is `spoken`: the input, its sentences and descriptions; what needs none is asked before. `then` are the states of
+    the time that a temporal return names: the best of their branches are candidates; `branches` are in any case."""
     known = channels.statistics(forest, asked.terms, asked.entities, as_of)
     chosen = recall.select_terms(asked, known.terms, known.states)
     weights = {term: recall.idf(known.terms[term], known.states) for term in chosen}
     entities = {term: recall.idf(n, known.states) for term, n in known.entities.items() if not recall.is_common(n, known.states)}
+    by_words: dict[Channel, list[tuple[int, float]]] = {
+        "keyword": channels.bm25(forest.pk, PostingKind.TERM, weights, known.average_length, recall.KEYWORD_LIMIT, as_of),
+        "entity": channels.bm25(forest.pk, PostingKind.ENTITY, entities, known.average_length, recall.ENTITY_LIMIT, as_of),
+    }
+    last = lanes.latest(forest.pk, as_of)
+    active = _active(forest, as_of)
+    query, *parts = (channels.literal(vector) for vector in embedded())
+    said = lanes.Spoken(query, parts[: len(spoken.sentences)], parts[len(spoken.sentences) :])
     named = channels.topics(forest.pk, asked.terms, query, recall.ANCHOR_LIMIT, as_of)
     near = {topic.root: topic.similarity for topic in named if topic.similarity is not None}
     anchors = recall.match_anchors(asked, [(topic.root, topic.key, topic.variants) for topic in named], near)
     match = {anchor.root: anchor.match for anchor in anchors}
     anchored = channels.tree_states(forest.pk, list(match), recall.ANCHOR_STATES, as_of)
-    ask: dict[Channel, Callable[[], list[tuple[int, float]]]] = {
-        "semantic": lambda: channels.semantic(forest.pk, query, recall.SEMANTIC_LIMIT, known.states, as_of),
-        "keyword": lambda: channels.bm25(forest.pk, PostingKind.TERM, weights, known.average_length, recall.KEYWORD_LIMIT, as_of),
-        "entity": lambda: channels.bm25(forest.pk, PostingKind.ENTITY, entities, known.average_length, recall.ENTITY_LIMIT, as_of),
-        "topic": lambda: [(state, match[root]) for state, root in anchored],
+    answers: dict[Channel, list[tuple[int, float]]] = {
+        "semantic": channels.semantic(forest.pk, query, recall.SEMANTIC_LIMIT, known.states, as_of),
+        **by_words,
+        "topic": [(state, match[root]) for state, root in anchored],
     }
-    hits: dict[Channel, dict[int, Hit]] = {channel: channels.ranked(answer()) for channel, answer in ask.items() if channel in asking}
+    hits: dict[Channel, dict[int, Hit]] = {channel: channels.ranked(answer) for channel, answer in answers.items() if channel in asking}
     by_state = channels.by_state(hits)
-    active = _active(forest, as_of)
     states = channels.states(forest.pk, query, {*by_state, *([active] if active else [])})
     recalled = [Recalled(state, by_state.get(identity, {}), similarity) for identity, (state, similarity) in sorted(states.items())]
     scores = recall.fused(hits, recalled)
-    last = lanes.latest(forest.pk, as_of)
     wanted = [*branches, *recall.window_branches(then, scores), *([states[active][0].branch] if active in states else [])]
     branch_of = {identity: state.branch for identity, (state, _) in states.items()}
     ranked = recall.ranked_branches(wanted, list(last.ends)[: recall.RECENT_BRANCHES], scores, branch_of)
@@ -394,11 +396,8 @@ def gather_pool(forest: Forest, place: Place, as_of: int | None = None, kinds: C
     path = read.path(forest.pk, place.decision.parent)
     second = read.path(forest.pk, place.decision.second)
     on_path = {state.id for state in (*path, *second)}
-    best = sorted(place.fused.items(), key=lambda pair: (-pair[1], -pair[0]))
-    states = {found.interaction.id: found.interaction for found in place.recall.recalled}
-    # Those of a long path too: assembly leaves out what it shows raw.
-    turns = [(states[state], score) for state, score in best if state in states][:SUPPLEMENTAL_TURNS]
-    lexical = [state for state, _ in best if state in states][:LEXICAL_STATES]
+    turns = _supplemental(place)
+    lexical = [state.id for state, _ in turns[:LEXICAL_STATES]]
     counted = {*place.query.content, *canonical(terms.words(place.query.text))} if place.query.asks(*COMPUTED_KINDS) else set()
     known = place.recall.states
     found = evidence.found(forest.pk, channels.literal(place.vector), lexical, event_terms=counted, as_of=as_of, kinds=kinds, states=known)
@@ -406,8 +405,17 @@ def gather_pool(forest: Forest, place: Place, as_of: int | None = None, kinds: C
     return Pool(path, second, turns, found, evidence.update_pairs(item.evidence for item in found), read.names(forest.pk, everyone))
 
 
+def _supplemental(place: Place) -> list[tuple[Interaction, float]]:
+    """The best of the states recalled, with their scores; those of a long path too: assembly leaves out what it shows raw."""
+    states = {found.interaction.id: found.interaction for found in place.recall.recalled}
+    best = sorted(place.fused.items(), key=lambda pair: (-pair[1], -pair[0]))
+    return [(states[state], score) for state, score in best if state in states][:SUPPLEMENTAL_TURNS]
+
+
 def assemble(forest: Forest, place: Place, budget: int, as_of: int | None = None) -> tuple[Context, Pool]:
     """The evidence for an input at its place, within `budget` tokens (paper §3.3). Reads only."""
+    if assembly.looks_back(place.query):
+        count_ahead([assembly.state_text(state, forest.time_zone) for state, _ in _supplemental(place)])
     pool = gather_pool(forest, place, as_of)
     return pack(place, pool, budget, forest.time_zone), pool
 
