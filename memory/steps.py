@@ -39,7 +39,7 @@ from memory.models import Forest, InteractionState, PostingKind, Profile, Routin
 from memory.models.forest import Origin
 from memory.store import evidence, lanes, read, refine, texts, write
 from memory.store import recall as channels
-from memory.threads import in_thread
+from memory.threads import beside, in_thread
 
 log = logging.getLogger(__name__)
 
@@ -81,6 +81,7 @@ class Place:
     milliseconds: float
     then: Sequence[Recalled] = ()  # the states of the time that the input names
     asked: Asking | None = None  # what asking the language model came to
+    near: Callable[[], evidence.Near] | None = None  # brings the facts and records nearest to it, where they are sought already
 
 
 # --- 1. Localize ------------------------------------------------------------------------------------------------------
@@ -97,21 +98,25 @@ def localize_text(
     as_of: int | None = None,
     decide: Decide | None = None,
     asking: Collection[Channel] = recall.CHANNELS,
-    beside: Iterable[int] | None = None,
+    besides: Iterable[int] | None = None,
+    assembling: bool = False,
 ) -> Place:
     """The state `said` resumes, by the three-step cascade (paper §3.2). Reads only; raises Refused for a forest of another embedder.
 
-    `decide` and `asking` (the recall channels asked) are for measurements of another ranker, or of recall with less. `beside` are branches that are
-    candidates whatever recall finds; then every candidate is kept on the decision, not only the best."""
+    `decide` and `asking` (the recall channels asked) are for measurements of another ranker, or of recall with less. `besides` are branches that are
+    candidates whatever recall finds; then every candidate is kept on the decision, not only the best. `assembling`: what is nearest
+    among facts and records is sought while places are ranked."""
     started = time.perf_counter()
     check_embedder(forest)
     asked = query.read(said, now, forest.time_zone)
     spoken = pieces.spoken(said)
     embedded = ahead(spoken.texts)
+    nearest = beside(lambda: channels.semantic(forest.pk, channels.literal(embedded()[0]), recall.SEMANTIC_LIMIT, forest.indexed_states, as_of))
     window = localize.window(asked)
     then = _states_of(forest, window.start, window.end, embedded()[0], as_of) if window else []
-    found, fused = gather(forest, asked, spoken, embedded, as_of, then, branches=set(beside or ()), asking=asking)
-    shown = localize.SHOWN if beside is None else sys.maxsize
+    found, fused = gather(forest, asked, spoken, embedded, nearest, as_of, then, branches=set(besides or ()), asking=asking)
+    near = beside(lambda: evidence.nearest(forest.pk, channels.literal(embedded()[0]), states=forest.indexed_states)) if assembling else None
+    shown = localize.SHOWN if besides is None else sys.maxsize
     if decide is not None:
         decision = decide(asked, found, then)
     elif settings.LOCALIZER == "additive-ce":
@@ -122,7 +127,7 @@ def localize_text(
             earlier = read.interactions(forest.pk, [jump[0]])
             if jump[0] in earlier:  # else it was deleted meanwhile, and the place stays the tip
                 decision = inner.back_to(decision, earlier[jump[0]], jump[1])
-    return Place(asked, embedded()[0], decision, found, fused, 1000 * (time.perf_counter() - started), then)
+    return Place(asked, embedded()[0], decision, found, fused, 1000 * (time.perf_counter() - started), then, near=near)
 
 
 def to_ask(place: Place) -> ask.Question | None:
@@ -179,7 +184,7 @@ def localize_turn(turn: Turn, *, asking: bool = True) -> Place:
 
     Where ranking alone is unsure the language model is asked; without `asking` (for use in a transaction) it stays where that had put it before."""
     forest = Forest.objects.get(pk=turn.forest_id)
-    place = localize_text(forest, turn.text, turn.sent_at)
+    place = localize_text(forest, turn.text, turn.sent_at, assembling=True)
     edited = turn.edited_from_id is not None
     if turn.asked_new_root:
         place = given(place, None, edited=edited)
@@ -238,9 +243,9 @@ def why_not(turn: Turn, state: InteractionState) -> Weighed:
     chosen = told["state"] if told else decision.chosen_id
     branches = {one.id: one.branch for one in read.interactions(forest.pk, {state.pk, *([chosen] if chosen else [])}).values()}
     said, before = (own.user_text, own.position - 1) if own else (turn.text, None)
-    place = localize_text(forest, said, turn.sent_at, as_of=before, beside=())
+    place = localize_text(forest, said, turn.sent_at, as_of=before, besides=())
     # What recall didn't bring is scored among the others; what it brought, without it: scores look at who else is there.
-    wide = place if place.recall.tips.keys() >= set(branches.values()) else localize_text(forest, said, turn.sent_at, as_of=before, beside=branches.values())
+    wide = place if place.recall.tips.keys() >= set(branches.values()) else localize_text(forest, said, turn.sent_at, as_of=before, besides=branches.values())
     candidate = _candidate(wide, state.pk, branches)
     if told and chosen is None:
         winner = _candidate(place, None, branches)
@@ -307,6 +312,7 @@ def gather(
     asked: Query,
     spoken: pieces.Spoken,
     embedded: Callable[[], np.ndarray],
+    nearest: Callable[[], list[tuple[int, float]]],
     as_of: int | None = None,
     then: Sequence[Recalled] = (),
     branches: Collection[int] = (),
@@ -314,8 +320,8 @@ def gather(
 ) -> tuple[Recall, dict[int, float]]:
     """Ask the channels of hybrid recall and fetch what the ranker looks at; beside it the fused recall score of each state found.
 
-    `embedded` brings the vectors of what is `spoken`: the input, its sentences and descriptions; what needs none is asked before. `then` are the states of
-    the time that a temporal return names: the best of their branches are candidates; `branches` are in any case."""
+    `embedded` brings the vectors of what is `spoken`: the input, its sentences and descriptions; `nearest` the states nearest to it; what needs neither is
+    asked before. `then` are the states of the time that a temporal return names: the best of their branches are candidates; `branches` are in any case."""
     known = channels.statistics(forest, asked.terms, asked.entities, as_of)
     chosen = recall.select_terms(asked, known.terms, known.states)
     weights = {term: recall.idf(known.terms[term], known.states) for term in chosen}
@@ -325,6 +331,7 @@ def gather(
         "entity": channels.bm25(forest.pk, PostingKind.ENTITY, entities, known.average_length, recall.ENTITY_LIMIT, as_of),
     }
     last = lanes.latest(forest.pk, as_of)
+    open = lanes.opened(forest.pk, asked, chosen, last, as_of)
     active = _active(forest, as_of)
     query, *parts = (channels.literal(vector) for vector in embedded())
     said = lanes.Spoken(query, parts[: len(spoken.sentences)], parts[len(spoken.sentences) :])
@@ -334,7 +341,7 @@ def gather(
     match = {anchor.root: anchor.match for anchor in anchors}
     anchored = channels.tree_states(forest.pk, list(match), recall.ANCHOR_STATES, as_of)
     answers: dict[Channel, list[tuple[int, float]]] = {
-        "semantic": channels.semantic(forest.pk, query, recall.SEMANTIC_LIMIT, known.states, as_of),
+        "semantic": nearest(),
         **by_words,
         "topic": [(state, match[root]) for state, root in anchored],
     }
@@ -346,8 +353,8 @@ def gather(
     wanted = [*branches, *recall.window_branches(then, scores), *([states[active][0].branch] if active in states else [])]
     branch_of = {identity: state.branch for identity, (state, _) in states.items()}
     ranked = recall.ranked_branches(wanted, list(last.ends)[: recall.RECENT_BRANCHES], scores, branch_of)
-    further = {branch: last.ends[branch] for branch in recall.further_branches(ranked, last.ends)}
-    brought, beside, earlier = lanes.lanes(forest.pk, asked, said, chosen, ranked, further, [one.interaction for one in recalled], as_of)
+    further = recall.further_branches(ranked, last.ends)
+    brought, beside, earlier = lanes.lanes(forest.pk, asked, said, open, ranked, further, [one.interaction for one in recalled], as_of)
     found = Recall(
         recalled=recalled,
         lanes=brought,
@@ -399,8 +406,10 @@ def gather_pool(forest: Forest, place: Place, as_of: int | None = None, kinds: C
     turns = _supplemental(place)
     lexical = [state.id for state, _ in turns[:LEXICAL_STATES]]
     counted = {*place.query.content, *canonical(terms.words(place.query.text))} if place.query.asks(*COMPUTED_KINDS) else set()
-    known = place.recall.states
-    found = evidence.found(forest.pk, channels.literal(place.vector), lexical, event_terms=counted, as_of=as_of, kinds=kinds, states=known)
+    query = channels.literal(place.vector)
+    near = place.near() if place.near and kinds == evidence.KINDS else evidence.nearest(forest.pk, query, kinds=kinds, states=forest.indexed_states)
+    near |= evidence.of_states(forest.pk, query, lexical, kinds)
+    found = evidence.found(forest.pk, near, lexical, event_terms=counted, as_of=as_of, kinds=kinds)
     everyone = on_path | set(lexical) | {source for item in found for source in item.evidence.sources}
     return Pool(path, second, turns, found, evidence.update_pairs(item.evidence for item in found), read.names(forest.pk, everyone))
 

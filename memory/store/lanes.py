@@ -46,6 +46,24 @@ def latest(forest: int, as_of: int | None = None) -> Latest:
 
 
 @dataclass(frozen=True, slots=True)
+class Opened:
+    """What can be told of the branches used last before it is known what the input is near: the last state of each, by branch; with which probability those
+    were put there, by state; which of the input's rare stems and of its names each tree has, by root."""
+
+    ends: Mapping[int, Interaction]
+    placed: Mapping[int, float]
+    stems: Mapping[int, set[str]]
+    names: Mapping[int, set[str]]
+
+
+def opened(forest: int, query: Query, rare: Collection[str], last: Latest, as_of: int | None = None) -> Opened:
+    """`rare` are the stems that are looked up in whole trees."""
+    ends, placed = _ends(forest, positions=last.ends.values())
+    stems, names = _tree_words(forest, query, rare, as_of)
+    return Opened({tip.branch: tip for tip in ends.values() if last.ends.get(tip.branch) == tip.position}, placed, stems, names)
+
+
+@dataclass(frozen=True, slots=True)
 class Spoken:
     """The vectors of an input as parameters: of itself, its sentences, its descriptions (`pieces.Spoken`)."""
 
@@ -66,15 +84,15 @@ class _Piece(NamedTuple):
 class _Found:
     """What the statements brought: cosines by state, stems and names by state and by tree."""
 
+    tree_stems: Mapping[int, set[str]]
+    tree_names: Mapping[int, set[str]]
+    placed: dict[int, float]
     turns: dict[int, float] = field(default_factory=dict)
     pieces: dict[int, dict[int, _Piece]] = field(default_factory=lambda: defaultdict(dict))
     centres: dict[int, float] = field(default_factory=dict)  # by the last state
     questions: dict[int, dict[tuple[int, int], str]] = field(default_factory=lambda: defaultdict(dict))
     answered: dict[int, dict[tuple[int, int], float]] = field(default_factory=lambda: defaultdict(dict))
     stems: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
-    tree_stems: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
-    tree_names: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
-    placed: dict[int, float] = field(default_factory=dict)
     joined: dict[int, float] = field(default_factory=dict)
 
 
@@ -82,24 +100,23 @@ def lanes(
     forest: int,
     query: Query,
     spoken: Spoken,
-    rare: Collection[str],
+    open: Opened,
     branches: Collection[int],
-    further: Mapping[int, int],
+    further: Iterable[int],
     recalled: Iterable[Interaction],
     as_of: int | None = None,
 ) -> tuple[dict[int, Lane], dict[int, Lane], list[Lane]]:
     """The lanes of these branches and of `further` ones, by branch id, and those of branches as they stood before a turn that was put there unsurely.
 
-    `rare` are the stems that are looked up in whole trees, all others only in the states looked at: the root and, of `branches`, the last ones and those
-    recalled of the tree, of `further` (branch → position of its end) the last one, without their pieces. A branch whose end is deleted between two of the
-    statements is left out."""
-    found = _Found()
+    Of `branches` the root, the last states and those recalled of the tree are looked at, of `further` ones, which must be `open`, the root and the last state,
+    without their pieces. A branch whose end is deleted between two of the statements is left out."""
+    found = _Found(open.stems, open.names, dict(open.placed))
     latest = _bring_latest(found, forest, spoken.whole, branches, as_of)
     cuts = [_Cut(branch, states[:at], states[at:]) for branch, at in doubtful(latest, found.placed) for states in [latest[branch]]]
-    ends = _bring_ends(found, forest, [*(states[-1] for states in latest.values()), *(cut.kept[-1] for cut in cuts)], further.values())
+    ends, _ = _ends(forest, [*(states[-1] for states in latest.values()), *(cut.kept[-1] for cut in cuts)])
     latest = {branch: states for branch, states in latest.items() if states[-1] in ends}
     cuts = [cut for cut in cuts if cut.branch in latest and cut.kept[-1] in ends]
-    far = {tip.branch: tip for tip in ends.values() if further.get(tip.branch) == tip.position}
+    far = {branch: open.ends[branch] for branch in further if branch in open.ends}
     told: dict[int, set[int]] = defaultdict(set)  # by root
     for state in recalled:
         told[state.root].add(state.id)
@@ -110,7 +127,7 @@ def lanes(
     _bring_cosines(found, spoken, near, set().union(*latest.values()) - near, every - found.turns.keys())
     _bring_centres(found, forest, spoken.whole, [ends[cut.kept[-1]] for cut in cuts], as_of)
     _bring_questions(found, forest, latest.values())
-    _bring_words(found, forest, query, rare, every, as_of)
+    _bring_words(found, forest, query, every)
     lanes = {branch: _lane(query, ends[states[-1]], states, looked[branch], found) for branch, states in latest.items()}
     earlier = [_before(query, ends[cut.kept[-1]], cut, lanes[cut.branch], around, found) for cut, around in zip(cuts, before, strict=True)]
     return lanes, {branch: _far_lane(query, tip, found) for branch, tip in far.items()}, earlier
@@ -169,7 +186,7 @@ def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collect
         terms=_tree_terms(query, tip, looked, found),
         tip_terms=frozenset(found.stems[tip.id]),
         root_terms=frozenset(found.stems[tip.root]),
-        names=frozenset(found.tree_names[tip.root]),
+        names=frozenset(found.tree_names.get(tip.root, ())),
         words={state: frozenset(found.stems[state]) for state in latest},
         placed={state: found.placed.get(state, 1.0) for state in latest},
         joined={state: found.joined[state] for state in latest if state in found.joined},
@@ -188,7 +205,7 @@ def _far_lane(query: Query, tip: Interaction, found: _Found) -> Lane:
         terms=_tree_terms(query, tip, (tip.id, tip.root), found),
         tip_terms=stems,
         root_terms=frozenset(found.stems[tip.root]),
-        names=frozenset(found.tree_names[tip.root]),
+        names=frozenset(found.tree_names.get(tip.root, ())),
         words={tip.id: stems},
         placed={tip.id: found.placed.get(tip.id, 1.0)},
     )
@@ -196,7 +213,7 @@ def _far_lane(query: Query, tip: Interaction, found: _Found) -> Lane:
 
 def _tree_terms(query: Query, tip: Interaction, looked: Iterable[int], found: _Found) -> frozenset[str]:
     """Which of the input's stems the tree has, as far as it was looked at; its topic counts."""
-    return frozenset(query.terms).intersection(terms(tip.topic)).union(found.tree_stems[tip.root], *(found.stems[state] for state in looked))
+    return frozenset(query.terms).intersection(terms(tip.topic)).union(found.tree_stems.get(tip.root, ()), *(found.stems[state] for state in looked))
 
 
 # With which probability a state was put where it is, where localization placed it: `d` is its turn's decision.
@@ -239,17 +256,16 @@ def _bring_latest(found: _Found, forest: int, said: str, branches: Collection[in
     return {branch: [row[0] for row in last[-LATEST_STATES:]] for branch, last in of.items()}
 
 
-def _bring_ends(found: _Found, forest: int, states: Iterable[int], positions: Iterable[int]) -> dict[int, Interaction]:
-    """These states and those at these positions, by id; with which probability they were put there."""
+def _ends(forest: int, states: Iterable[int] = (), positions: Iterable[int] = ()) -> tuple[dict[int, Interaction], dict[int, float]]:
+    """These states and those at these positions, by id; with which probability they were put there, where localization placed them."""
     rows = read.select(
         f"""
-        SELECT {read.COLUMNS}, {PLACED} FROM {read.FROM} LEFT JOIN memory_routingdecision d ON d.turn_id = s.turn_id AND NOT d.method = ANY(%s)
-        WHERE s.forest_id = %s AND (s.id = ANY(%s::bigint[]) OR s.position = ANY(%s::bigint[]))
+        SELECT {read.COLUMNS}, (SELECT {PLACED} FROM memory_routingdecision d WHERE d.turn_id = s.turn_id AND NOT d.method = ANY(%s))
+        FROM {read.FROM} WHERE s.forest_id = %s AND (s.id = ANY(%s::bigint[]) OR s.position = ANY(%s::bigint[]))
         """,
         [BY_HAND, forest, read.ids(states), read.ids(positions)],
     )
-    found.placed |= {row[0]: row[-1] for row in rows if row[-1] is not None}
-    return {row[0]: read.interaction(row) for row in rows}
+    return {row[0]: read.interaction(row) for row in rows}, {row[0]: row[-1] for row in rows if row[-1] is not None}
 
 
 def _bring_cosines(found: _Found, spoken: Spoken, states: Collection[int], rest: Collection[int], turns: Collection[int]) -> None:
@@ -315,35 +331,40 @@ def _bring_questions(found: _Found, forest: int, latest: Iterable[Sequence[int]]
         found.answered[state][state, number] = cosine
 
 
-def _bring_words(
-    found: _Found,
-    forest: int,
-    query: Query,
-    rare: Collection[str],
-    states: Iterable[int],
-    as_of: int | None,
-) -> None:
-    """Which of the input's stems these states have, which of the rare ones and of its names the trees.
-
-    A word is looked up by the index that has the states of each; the planner alone would read all words of these states."""
-    term, entity, until = PostingKind.TERM, PostingKind.ENTITY, read.until(as_of)
-    of_trees = """
-        SELECT '{}', wanted.term, (
-            SELECT array_agg(DISTINCT s.root_id) FROM memory_posting p CROSS JOIN LATERAL (
-                SELECT root_id FROM memory_interactionstate WHERE forest_id = p.forest_id AND id = p.state_id AND position <= %s OFFSET 0
-            ) s WHERE p.forest_id = %s AND p.kind = %s AND p.term = wanted.term
-        ) FROM unnest(%s::text[]) AS wanted(term)
-    """
+def _bring_words(found: _Found, forest: int, query: Query, states: Iterable[int]) -> None:
+    """Which of the input's stems these states have: looked up by the index that has the states of each."""
     rows = read.select(
-        f"""
-        SELECT 'state', wanted.term, (
+        """
+        SELECT wanted.term, (
             SELECT array_agg(state_id) FROM memory_posting WHERE forest_id = %s AND kind = %s AND term = wanted.term AND state_id = ANY(%s::bigint[])
         ) FROM unnest(%s::text[]) AS wanted(term)
-        UNION ALL {of_trees.format("tree")} UNION ALL {of_trees.format("name")}
         """,
-        [forest, term, read.ids(states), list(query.terms), until, forest, term, list(rare), until, forest, entity, list(query.entities)],
+        [forest, PostingKind.TERM, read.ids(states), list(query.terms)],
     )
-    brought = {"state": found.stems, "tree": found.tree_stems, "name": found.tree_names}
-    for of, said, having in rows:
-        for key in having or ():
-            brought[of][key].add(said)
+    for said, having in rows:
+        for state in having or ():
+            found.stems[state].add(said)
+
+
+def _tree_words(forest: int, query: Query, rare: Collection[str], as_of: int | None) -> tuple[dict[int, set[str]], dict[int, set[str]]]:
+    """Which of the rare stems, and of the input's names, each tree has, by root."""
+    names: dict[int, set[str]] = defaultdict(set)
+    stems: dict[int, set[str]] = defaultdict(set)
+    wanted = {PostingKind.TERM: list(rare), PostingKind.ENTITY: list(query.entities)}
+    rows = read.select(
+        """
+        SELECT wanted.kind, wanted.term, (
+            SELECT array_agg(DISTINCT s.root_id) FROM memory_posting p CROSS JOIN LATERAL (
+                SELECT root_id FROM memory_interactionstate WHERE forest_id = p.forest_id AND id = p.state_id AND position <= %s OFFSET 0
+            ) s WHERE p.forest_id = %s AND p.kind = wanted.kind AND p.term = wanted.term
+        ) FROM unnest(%s::smallint[], %s::text[]) AS wanted(kind, term)
+        """,
+        [
+            *(read.until(as_of), forest),
+            *([kind for kind, words in wanted.items() for _ in words], [word for words in wanted.values() for word in words]),
+        ],
+    )
+    for kind, said, roots in rows:
+        for root in roots or ():
+            (stems if kind == PostingKind.TERM else names)[root].add(said)
+    return stems, names
