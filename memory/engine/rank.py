@@ -53,9 +53,15 @@ class Field:
     branches: Sequence[Branch]
     rows: NDArray[np.float64]
 
-    def parts(self, calibration: Calibration) -> list[dict[str, float]]:
-        """The scores by their parts, branch by branch and the new root last; the parts of a place sum to its score."""
-        return [dict(zip(PARTS, scored, strict=True)) for scored in calibration.parts(self.rows).tolist()]
+    def scores(self, calibration: Calibration) -> list[float]:
+        """The scores, branch by branch and the new root last."""
+        scored: list[float] = calibration.places.scores(self.rows).tolist()
+        return scored
+
+    def parts(self, calibration: Calibration, places: Sequence[int] | None = None) -> list[dict[str, float]]:
+        """The scores by their parts, which sum to them: of all places, or of some by their row, −1 being the new root."""
+        rows = self.rows if places is None else self.rows[list(places)]
+        return [dict(zip(PARTS, scored, strict=True)) for scored in calibration.parts(rows).tolist()]
 
 
 def read(query: Query, recall: Recall) -> Field:

@@ -15,6 +15,7 @@ from memory.engine.recall import CENTRE_STATES, LATEST_STATES, OPEN_BRANCHES, RE
 from memory.engine.terms import terms
 from memory.models import PostingKind, RoutingDecision, StateVector
 from memory.store import read
+from memory.threads import beside
 
 LOOKED_BACK = 1_024  # latest states among which the open branches are found
 BEST_SENTENCES = 3
@@ -124,10 +125,11 @@ def lanes(
     before = [{ends[cut.kept[-1]].root, *cut.kept[-RECENT_STATES:], *told[ends[cut.kept[-1]].root]} - set(cut.gone) for cut in cuts]
     near = set().union(*looked.values(), *before)
     every = near.union(*latest.values(), *((tip.id, tip.root) for tip in far.values()))
+    stems = beside(lambda: _stems(forest, query, every))
     _bring_cosines(found, spoken, near, set().union(*latest.values()) - near, every - found.turns.keys())
     _bring_centres(found, forest, spoken.whole, [ends[cut.kept[-1]] for cut in cuts], as_of)
     _bring_questions(found, forest, latest.values())
-    _bring_words(found, forest, query, every)
+    found.stems = stems()
     lanes = {branch: _lane(query, ends[states[-1]], states, looked[branch], found) for branch, states in latest.items()}
     earlier = [_before(query, ends[cut.kept[-1]], cut, lanes[cut.branch], around, found) for cut, around in zip(cuts, before, strict=True)]
     return lanes, {branch: _far_lane(query, tip, found) for branch, tip in far.items()}, earlier
@@ -331,7 +333,7 @@ def _bring_questions(found: _Found, forest: int, latest: Iterable[Sequence[int]]
         found.answered[state][state, number] = cosine
 
 
-def _bring_words(found: _Found, forest: int, query: Query, states: Iterable[int]) -> None:
+def _stems(forest: int, query: Query, states: Iterable[int]) -> dict[int, set[str]]:
     """Which of the input's stems these states have: looked up by the index that has the states of each."""
     rows = read.select(
         """
@@ -341,9 +343,11 @@ def _bring_words(found: _Found, forest: int, query: Query, states: Iterable[int]
         """,
         [forest, PostingKind.TERM, read.ids(states), list(query.terms)],
     )
+    found: dict[int, set[str]] = defaultdict(set)
     for said, having in rows:
         for state in having or ():
-            found.stems[state].add(said)
+            found[state].add(said)
+    return found
 
 
 def _tree_words(forest: int, query: Query, rare: Collection[str], as_of: int | None) -> tuple[dict[int, set[str]], dict[int, set[str]]]:
