@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from memory.engine import pieces
 from memory.engine.forest import Interaction, Lane
@@ -19,6 +19,7 @@ from memory.threads import beside
 
 LOOKED_BACK = 1_024  # latest states among which the open branches are found
 BEST_SENTENCES = 3
+NONE: Final = frozenset[str]()
 TURN = StateVector.Kind.STATE.value
 BY_HAND = [RoutingDecision.Method.GIVEN.value, RoutingDecision.Method.CORRECTED.value]  # a person put it there: surely
 
@@ -53,8 +54,8 @@ class Opened:
 
     ends: Mapping[int, Interaction]
     placed: Mapping[int, float]
-    stems: Mapping[int, set[str]]
-    names: Mapping[int, set[str]]
+    stems: Mapping[int, frozenset[str]]
+    names: Mapping[int, frozenset[str]]
 
 
 def opened(forest: int, query: Query, rare: Collection[str], last: Latest, as_of: int | None = None) -> Opened:
@@ -85,15 +86,15 @@ class _Piece(NamedTuple):
 class _Found:
     """What the statements brought: cosines by state, stems and names by state and by tree."""
 
-    tree_stems: Mapping[int, set[str]]
-    tree_names: Mapping[int, set[str]]
+    tree_stems: Mapping[int, frozenset[str]]
+    tree_names: Mapping[int, frozenset[str]]
     placed: dict[int, float]
     turns: dict[int, float] = field(default_factory=dict)
     pieces: dict[int, dict[int, _Piece]] = field(default_factory=lambda: defaultdict(dict))
     centres: dict[int, float] = field(default_factory=dict)  # by the last state
     questions: dict[int, dict[tuple[int, int], str]] = field(default_factory=lambda: defaultdict(dict))
     answered: dict[int, dict[tuple[int, int], float]] = field(default_factory=lambda: defaultdict(dict))
-    stems: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    stems: Mapping[int, frozenset[str]] = field(default_factory=dict)
     joined: dict[int, float] = field(default_factory=dict)
 
 
@@ -186,10 +187,10 @@ def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collect
         questions={key: question for state in latest for key, question in found.questions[state].items()},
         answered={key: cosine for state in latest[:-1] for key, cosine in found.answered[state].items()},
         terms=_tree_terms(query, tip, looked, found),
-        tip_terms=frozenset(found.stems[tip.id]),
-        root_terms=frozenset(found.stems[tip.root]),
-        names=frozenset(found.tree_names.get(tip.root, ())),
-        words={state: frozenset(found.stems[state]) for state in latest},
+        tip_terms=found.stems.get(tip.id, NONE),
+        root_terms=found.stems.get(tip.root, NONE),
+        names=found.tree_names.get(tip.root, NONE),
+        words={state: found.stems.get(state, NONE) for state in latest},
         placed={state: found.placed.get(state, 1.0) for state in latest},
         joined={state: found.joined[state] for state in latest if state in found.joined},
     )
@@ -197,8 +198,8 @@ def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collect
 
 def _far_lane(query: Query, tip: Interaction, found: _Found) -> Lane:
     """The lane of a branch of which only its end and its root were looked at."""
-    turn, root, stems = found.turns.get(tip.id), found.turns.get(tip.root), frozenset(found.stems[tip.id])
-    best = max((cosine for cosine in (turn, root) if cosine is not None), default=None)
+    turn, root, stems = found.turns.get(tip.id), found.turns.get(tip.root), found.stems.get(tip.id, NONE)
+    best = turn if root is None or (turn is not None and turn >= root) else root
     return Lane(
         tip=tip,
         latest=(tip.id,),
@@ -206,8 +207,8 @@ def _far_lane(query: Query, tip: Interaction, found: _Found) -> Lane:
         near={name: cosine for name, cosine in (("tip", turn), ("centre", turn), ("best", best)) if cosine is not None},
         terms=_tree_terms(query, tip, (tip.id, tip.root), found),
         tip_terms=stems,
-        root_terms=frozenset(found.stems[tip.root]),
-        names=frozenset(found.tree_names.get(tip.root, ())),
+        root_terms=found.stems.get(tip.root, NONE),
+        names=found.tree_names.get(tip.root, NONE),
         words={tip.id: stems},
         placed={tip.id: found.placed.get(tip.id, 1.0)},
     )
@@ -215,7 +216,8 @@ def _far_lane(query: Query, tip: Interaction, found: _Found) -> Lane:
 
 def _tree_terms(query: Query, tip: Interaction, looked: Iterable[int], found: _Found) -> frozenset[str]:
     """Which of the input's stems the tree has, as far as it was looked at; its topic counts."""
-    return frozenset(query.terms).intersection(terms(tip.topic)).union(found.tree_stems.get(tip.root, ()), *(found.stems[state] for state in looked))
+    topic = frozenset(terms(tip.topic)).intersection(query.terms)
+    return topic.union(found.tree_stems.get(tip.root, NONE), *[found.stems[state] for state in looked if state in found.stems])
 
 
 # With which probability a state was put where it is, where localization placed it: `d` is its turn's decision.
@@ -333,7 +335,7 @@ def _bring_questions(found: _Found, forest: int, latest: Iterable[Sequence[int]]
         found.answered[state][state, number] = cosine
 
 
-def _stems(forest: int, query: Query, states: Iterable[int]) -> dict[int, set[str]]:
+def _stems(forest: int, query: Query, states: Iterable[int]) -> dict[int, frozenset[str]]:
     """Which of the input's stems these states have: looked up by the index that has the states of each."""
     rows = read.select(
         """
@@ -343,17 +345,20 @@ def _stems(forest: int, query: Query, states: Iterable[int]) -> dict[int, set[st
         """,
         [forest, PostingKind.TERM, read.ids(states), list(query.terms)],
     )
+    return _turned((said, having or ()) for said, having in rows)
+
+
+def _turned(having: Iterable[tuple[str, Iterable[int]]]) -> dict[int, frozenset[str]]:
+    """Words with those that have each, turned round."""
     found: dict[int, set[str]] = defaultdict(set)
-    for said, having in rows:
-        for state in having or ():
-            found[state].add(said)
-    return found
+    for said, ids in having:
+        for one in ids:
+            found[one].add(said)
+    return {one: frozenset(said) for one, said in found.items()}
 
 
-def _tree_words(forest: int, query: Query, rare: Collection[str], as_of: int | None) -> tuple[dict[int, set[str]], dict[int, set[str]]]:
+def _tree_words(forest: int, query: Query, rare: Collection[str], as_of: int | None) -> tuple[dict[int, frozenset[str]], dict[int, frozenset[str]]]:
     """Which of the rare stems, and of the input's names, each tree has, by root."""
-    names: dict[int, set[str]] = defaultdict(set)
-    stems: dict[int, set[str]] = defaultdict(set)
     wanted = {PostingKind.TERM: list(rare), PostingKind.ENTITY: list(query.entities)}
     rows = read.select(
         """
@@ -368,7 +373,5 @@ def _tree_words(forest: int, query: Query, rare: Collection[str], as_of: int | N
             *([kind for kind, words in wanted.items() for _ in words], [word for words in wanted.values() for word in words]),
         ],
     )
-    for kind, said, roots in rows:
-        for root in roots or ():
-            (stems if kind == PostingKind.TERM else names)[root].add(said)
+    stems, names = (_turned((said, roots or ()) for of, said, roots in rows if of == kind) for kind in wanted)
     return stems, names

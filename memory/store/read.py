@@ -21,24 +21,10 @@ FROM = "memory_interactionstate s LEFT JOIN memory_topic t ON t.root_id = s.root
 
 def interaction(row: Sequence[Any]) -> Interaction:
     """A row that begins with COLUMNS, as a value."""
-    return Interaction(
-        id=row[0],
-        position=row[1],
-        parent=row[2],
-        root=row[3],
-        branch=row[4],
-        depth=row[5],
-        time=EPOCH + timedelta(microseconds=row[6]),
-        user=row[7],
-        assistant=row[8],
-        node_summary=row[9],
-        path_summary=row[10],
-        topic=row[11],
-        entities=tuple(row[12]),
-        keywords=tuple(row[13]),
-        tokens=row[14],
-        refined=row[15],
-    )
+    identity, position, parent, root, branch, depth, time, user, assistant, node_summary, path_summary, topic, entities, keywords, tokens, refined = row[:16]
+    at = EPOCH + timedelta(microseconds=time)
+    said = (user, assistant, node_summary, path_summary, topic)
+    return Interaction(identity, position, parent, root, branch, depth, at, *said, tuple(entities), tuple(keywords), tokens, refined)
 
 
 def select(sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
