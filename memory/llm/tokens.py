@@ -13,7 +13,7 @@ import os
 import re
 import tempfile
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,9 +49,9 @@ def count(text: str) -> int:
     return sum(_count(f"{line}\n") for line in lines) + _count(last)
 
 
-def count_ahead(texts: Sequence[str]) -> None:
-    """Begin to count what will be counted, while the caller asks the database: tokens are made outside Python's lock. An error is told by `count`."""
-    _ahead.submit(lambda: [count(text) for text in texts])
+def count_ahead(texts: Sequence[str]) -> Future[list[int]]:
+    """Begin to count what will be counted, while the caller asks the database: tokens are made outside Python's lock. Nobody need wait for it."""
+    return _ahead.submit(lambda: [count(text) for text in texts])
 
 
 def _count(text: str) -> int:
