@@ -26,8 +26,8 @@ BY_HAND = [RoutingDecision.Method.GIVEN.value, RoutingDecision.Method.CORRECTED.
 
 @dataclass(frozen=True, slots=True)
 class Latest:
-    """What the latest turns of a forest say: where each branch ends (its id → the position of its last state), the one used last first, and the share of
-    turns that tell rather than ask."""
+    """What the latest turns of a forest say: where each branch ends (its id → that of its last state), the one used last first, and the share of turns that
+    tell rather than ask."""
 
     ends: Mapping[int, int]
     telling: float
@@ -37,8 +37,8 @@ def latest(forest: int, as_of: int | None = None) -> Latest:
     """The latest turns of a forest, at most LOOKED_BACK of them; at most OPEN_BRANCHES branches."""
     rows = read.select(
         """
-        SELECT branch_id, max(position), count(*) FILTER (WHERE number <= %s AND tells), count(*) FILTER (WHERE number <= %s) FROM (
-            SELECT branch_id, position, tells, row_number() OVER (ORDER BY position DESC) AS number FROM memory_interactionstate
+        SELECT branch_id, (max(ARRAY[position, id]))[2], count(*) FILTER (WHERE number <= %s AND tells), count(*) FILTER (WHERE number <= %s) FROM (
+            SELECT id, branch_id, position, tells, row_number() OVER (ORDER BY position DESC) AS number FROM memory_interactionstate
             WHERE forest_id = %s AND position <= %s ORDER BY position DESC LIMIT %s
         ) last GROUP BY branch_id ORDER BY max(position) DESC LIMIT %s
         """,
@@ -60,9 +60,9 @@ class Opened:
 
 def opened(forest: int, query: Query, rare: Collection[str], last: Latest, as_of: int | None = None) -> Opened:
     """`rare` are the stems that are looked up in whole trees."""
-    ends, placed = _ends(forest, positions=last.ends.values())
+    ends, placed = _ends(forest, last.ends.values())
     stems, names = _tree_words(forest, query, rare, as_of)
-    return Opened({tip.branch: tip for tip in ends.values() if last.ends.get(tip.branch) == tip.position}, placed, stems, names)
+    return Opened({branch: ends[state] for branch, state in last.ends.items() if state in ends and ends[state].branch == branch}, placed, stems, names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,14 +260,15 @@ def _bring_latest(found: _Found, forest: int, said: str, branches: Collection[in
     return {branch: [row[0] for row in last[-LATEST_STATES:]] for branch, last in of.items()}
 
 
-def _ends(forest: int, states: Iterable[int] = (), positions: Iterable[int] = ()) -> tuple[dict[int, Interaction], dict[int, float]]:
-    """These states and those at these positions, by id; with which probability they were put there, where localization placed them."""
+def _ends(forest: int, states: Iterable[int]) -> tuple[dict[int, Interaction], dict[int, float]]:
+    """These states, by id; with which probability they were put there, where localization placed them."""
     rows = read.select(
         f"""
-        SELECT {read.COLUMNS}, (SELECT {PLACED} FROM memory_routingdecision d WHERE d.turn_id = s.turn_id AND NOT d.method = ANY(%s))
-        FROM {read.FROM} WHERE s.forest_id = %s AND (s.id = ANY(%s::bigint[]) OR s.position = ANY(%s::bigint[]))
+        SELECT {read.COLUMNS}, d.placed FROM {read.FROM}
+        LEFT JOIN (SELECT d.turn_id, {PLACED} AS placed FROM memory_routingdecision d WHERE NOT d.method = ANY(%s)) d ON d.turn_id = s.turn_id
+        WHERE s.forest_id = %s AND s.id = ANY(%s::bigint[])
         """,
-        [BY_HAND, forest, read.ids(states), read.ids(positions)],
+        [BY_HAND, forest, read.ids(states)],
     )
     return {row[0]: read.interaction(row) for row in rows}, {row[0]: row[-1] for row in rows if row[-1] is not None}
 
