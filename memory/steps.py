@@ -24,22 +24,22 @@ from memory.engine import ask, compute, cues, inner, localize, pieces, query, re
 from memory.engine import assemble as assembly
 from memory.engine import why_not as wording
 from memory.engine.extract.events import canonical
-from memory.engine.forest import Candidate, Channel, Context, Decision, EvidenceKind, Hit, Method, Pool, Recall, Recalled
+from memory.engine.forest import Candidate, Channel, Context, Decision, EvidenceKind, Hit, Interaction, Method, Pool, Recall, Recalled
 from memory.engine.query import Query, QueryKind
 from memory.errors import conflict
 from memory.llm import choices, usage
 from memory.llm.calibration import calibration
-from memory.llm.embed import embedder
+from memory.llm.embed import ahead, embedder
 from memory.llm.interface import LanguageModel, ModelError, get_model
 from memory.llm.prompts.answer import AnswerRequest, answer_messages
 from memory.llm.rerank import reranker
-from memory.llm.tokens import count
+from memory.llm.tokens import count, count_ahead
 from memory.llm.usage import Spent
 from memory.models import Forest, InteractionState, PostingKind, Profile, RoutingDecision, Turn
 from memory.models.forest import Origin
 from memory.store import evidence, lanes, read, refine, texts, write
 from memory.store import recall as channels
-from memory.threads import in_thread
+from memory.threads import beside, in_thread
 
 log = logging.getLogger(__name__)
 
@@ -81,6 +81,7 @@ class Place:
     milliseconds: float
     then: Sequence[Recalled] = ()  # the states of the time that the input names
     asked: Asking | None = None  # what asking the language model came to
+    near: Callable[[], evidence.Near] | None = None  # brings the facts and records nearest to it, where they are sought already
 
 
 # --- 1. Localize ------------------------------------------------------------------------------------------------------
@@ -97,22 +98,25 @@ def localize_text(
     as_of: int | None = None,
     decide: Decide | None = None,
     asking: Collection[Channel] = recall.CHANNELS,
-    beside: Iterable[int] | None = None,
+    besides: Iterable[int] | None = None,
+    assembling: bool = False,
 ) -> Place:
     """The state `said` resumes, by the three-step cascade (paper §3.2). Reads only; raises Refused for a forest of another embedder.
 
-    `decide` and `asking` (the recall channels asked) are for measurements of another ranker, or of recall with less. `beside` are branches that are
-    candidates whatever recall finds; then every candidate is kept on the decision, not only the best."""
+    `decide` and `asking` (the recall channels asked) are for measurements of another ranker, or of recall with less. `besides` are branches that are
+    candidates whatever recall finds; then every candidate is kept on the decision, not only the best. `assembling`: what is nearest
+    among facts and records is sought while places are ranked."""
     started = time.perf_counter()
     check_embedder(forest)
     asked = query.read(said, now, forest.time_zone)
     spoken = pieces.spoken(said)
-    vectors = embedder().embed(spoken.texts)
-    vector = vectors[0]
+    embedded = ahead(spoken.texts)
+    nearest = beside(lambda: channels.semantic(forest.pk, channels.literal(embedded()[0]), recall.SEMANTIC_LIMIT, forest.indexed_states, as_of))
     window = localize.window(asked)
-    then = _states_of(forest, window.start, window.end, vector, as_of) if window else []
-    found, fused = gather(forest, asked, spoken, vectors, as_of, then, branches=set(beside or ()), asking=asking)
-    shown = localize.SHOWN if beside is None else sys.maxsize
+    then = _states_of(forest, window.start, window.end, embedded()[0], as_of) if window else []
+    found, fused = gather(forest, asked, spoken, embedded, nearest, as_of, then, branches=set(besides or ()), asking=asking)
+    near = beside(lambda: evidence.nearest(forest.pk, channels.literal(embedded()[0]), states=forest.indexed_states)) if assembling else None
+    shown = localize.SHOWN if besides is None else sys.maxsize
     if decide is not None:
         decision = decide(asked, found, then)
     elif settings.LOCALIZER == "additive-ce":
@@ -123,7 +127,7 @@ def localize_text(
             earlier = read.interactions(forest.pk, [jump[0]])
             if jump[0] in earlier:  # else it was deleted meanwhile, and the place stays the tip
                 decision = inner.back_to(decision, earlier[jump[0]], jump[1])
-    return Place(asked, vector, decision, found, fused, 1000 * (time.perf_counter() - started), then)
+    return Place(asked, embedded()[0], decision, found, fused, 1000 * (time.perf_counter() - started), then, near=near)
 
 
 def to_ask(place: Place) -> ask.Question | None:
@@ -180,7 +184,7 @@ def localize_turn(turn: Turn, *, asking: bool = True) -> Place:
 
     Where ranking alone is unsure the language model is asked; without `asking` (for use in a transaction) it stays where that had put it before."""
     forest = Forest.objects.get(pk=turn.forest_id)
-    place = localize_text(forest, turn.text, turn.sent_at)
+    place = localize_text(forest, turn.text, turn.sent_at, assembling=True)
     edited = turn.edited_from_id is not None
     if turn.asked_new_root:
         place = given(place, None, edited=edited)
@@ -239,9 +243,9 @@ def why_not(turn: Turn, state: InteractionState) -> Weighed:
     chosen = told["state"] if told else decision.chosen_id
     branches = {one.id: one.branch for one in read.interactions(forest.pk, {state.pk, *([chosen] if chosen else [])}).values()}
     said, before = (own.user_text, own.position - 1) if own else (turn.text, None)
-    place = localize_text(forest, said, turn.sent_at, as_of=before, beside=())
+    place = localize_text(forest, said, turn.sent_at, as_of=before, besides=())
     # What recall didn't bring is scored among the others; what it brought, without it: scores look at who else is there.
-    wide = place if place.recall.tips.keys() >= set(branches.values()) else localize_text(forest, said, turn.sent_at, as_of=before, beside=branches.values())
+    wide = place if place.recall.tips.keys() >= set(branches.values()) else localize_text(forest, said, turn.sent_at, as_of=before, besides=branches.values())
     candidate = _candidate(wide, state.pk, branches)
     if told and chosen is None:
         winner = _candidate(place, None, branches)
@@ -307,7 +311,8 @@ def gather(
     forest: Forest,
     asked: Query,
     spoken: pieces.Spoken,
-    vectors: np.ndarray,
+    embedded: Callable[[], np.ndarray],
+    nearest: Callable[[], list[tuple[int, float]]],
     as_of: int | None = None,
     then: Sequence[Recalled] = (),
     branches: Collection[int] = (),
@@ -315,37 +320,41 @@ def gather(
 ) -> tuple[Recall, dict[int, float]]:
     """Ask the channels of hybrid recall and fetch what the ranker looks at; beside it the fused recall score of each state found.
 
-    `vectors` are those of what is `spoken`: the input, its sentences and descriptions. `then` are the states of the time that a temporal return names: the
-    best of their branches are candidates; `branches` are in any case."""
-    query, *parts = (channels.literal(vector) for vector in vectors)
-    said = lanes.Spoken(query, parts[: len(spoken.sentences)], parts[len(spoken.sentences) :])
+    `embedded` brings the vectors of what is `spoken`: the input, its sentences and descriptions; `nearest` the states nearest to it; what needs neither is
+    asked before. `then` are the states of the time that a temporal return names: the best of their branches are candidates; `branches` are in any case."""
     known = channels.statistics(forest, asked.terms, asked.entities, as_of)
     chosen = recall.select_terms(asked, known.terms, known.states)
     weights = {term: recall.idf(known.terms[term], known.states) for term in chosen}
     entities = {term: recall.idf(n, known.states) for term, n in known.entities.items() if not recall.is_common(n, known.states)}
+    by_words: dict[Channel, list[tuple[int, float]]] = {
+        "keyword": channels.bm25(forest.pk, PostingKind.TERM, weights, known.average_length, recall.KEYWORD_LIMIT, as_of),
+        "entity": channels.bm25(forest.pk, PostingKind.ENTITY, entities, known.average_length, recall.ENTITY_LIMIT, as_of),
+    }
+    last = lanes.latest(forest.pk, as_of)
+    open = lanes.opened(forest.pk, asked, chosen, last, as_of)
+    active = _active(forest, as_of)
+    query, *parts = (channels.literal(vector) for vector in embedded())
+    said = lanes.Spoken(query, parts[: len(spoken.sentences)], parts[len(spoken.sentences) :])
     named = channels.topics(forest.pk, asked.terms, query, recall.ANCHOR_LIMIT, as_of)
     near = {topic.root: topic.similarity for topic in named if topic.similarity is not None}
     anchors = recall.match_anchors(asked, [(topic.root, topic.key, topic.variants) for topic in named], near)
     match = {anchor.root: anchor.match for anchor in anchors}
     anchored = channels.tree_states(forest.pk, list(match), recall.ANCHOR_STATES, as_of)
-    ask: dict[Channel, Callable[[], list[tuple[int, float]]]] = {
-        "semantic": lambda: channels.semantic(forest.pk, query, recall.SEMANTIC_LIMIT, as_of),
-        "keyword": lambda: channels.bm25(forest.pk, PostingKind.TERM, weights, known.average_length, recall.KEYWORD_LIMIT, as_of),
-        "entity": lambda: channels.bm25(forest.pk, PostingKind.ENTITY, entities, known.average_length, recall.ENTITY_LIMIT, as_of),
-        "topic": lambda: [(state, match[root]) for state, root in anchored],
+    answers: dict[Channel, list[tuple[int, float]]] = {
+        "semantic": nearest(),
+        **by_words,
+        "topic": [(state, match[root]) for state, root in anchored],
     }
-    hits: dict[Channel, dict[int, Hit]] = {channel: channels.ranked(answer()) for channel, answer in ask.items() if channel in asking}
+    hits: dict[Channel, dict[int, Hit]] = {channel: channels.ranked(answer) for channel, answer in answers.items() if channel in asking}
     by_state = channels.by_state(hits)
-    active = _active(forest, as_of)
     states = channels.states(forest.pk, query, {*by_state, *([active] if active else [])})
     recalled = [Recalled(state, by_state.get(identity, {}), similarity) for identity, (state, similarity) in sorted(states.items())]
     scores = recall.fused(hits, recalled)
-    last = lanes.latest(forest.pk, as_of)
     wanted = [*branches, *recall.window_branches(then, scores), *([states[active][0].branch] if active in states else [])]
     branch_of = {identity: state.branch for identity, (state, _) in states.items()}
-    ranked = recall.ranked_branches(wanted, last.branches[: recall.RECENT_BRANCHES], scores, branch_of)
-    further = recall.further_branches(ranked, last.branches)
-    brought, beside, earlier = lanes.lanes(forest.pk, asked, said, chosen, ranked, further, [one.interaction for one in recalled], as_of)
+    ranked = recall.ranked_branches(wanted, list(last.ends)[: recall.RECENT_BRANCHES], scores, branch_of)
+    further = recall.further_branches(ranked, last.ends)
+    brought, beside, earlier = lanes.lanes(forest.pk, asked, said, open, ranked, further, [one.interaction for one in recalled], as_of)
     found = Recall(
         recalled=recalled,
         lanes=brought,
@@ -394,19 +403,28 @@ def gather_pool(forest: Forest, place: Place, as_of: int | None = None, kinds: C
     path = read.path(forest.pk, place.decision.parent)
     second = read.path(forest.pk, place.decision.second)
     on_path = {state.id for state in (*path, *second)}
-    best = sorted(place.fused.items(), key=lambda pair: (-pair[1], -pair[0]))
-    states = {found.interaction.id: found.interaction for found in place.recall.recalled}
-    # Those of a long path too: assembly leaves out what it shows raw.
-    turns = [(states[state], score) for state, score in best if state in states][:SUPPLEMENTAL_TURNS]
-    lexical = [state for state, _ in best if state in states][:LEXICAL_STATES]
+    turns = _supplemental(place)
+    lexical = [state.id for state, _ in turns[:LEXICAL_STATES]]
     counted = {*place.query.content, *canonical(terms.words(place.query.text))} if place.query.asks(*COMPUTED_KINDS) else set()
-    found = evidence.found(forest.pk, channels.literal(place.vector), lexical, event_terms=counted, as_of=as_of, kinds=kinds)
+    query = channels.literal(place.vector)
+    near = place.near() if place.near and kinds == evidence.KINDS else evidence.nearest(forest.pk, query, kinds=kinds, states=forest.indexed_states)
+    near |= evidence.of_states(forest.pk, query, lexical, kinds)
+    found = evidence.found(forest.pk, near, lexical, event_terms=counted, as_of=as_of, kinds=kinds)
     everyone = on_path | set(lexical) | {source for item in found for source in item.evidence.sources}
     return Pool(path, second, turns, found, evidence.update_pairs(item.evidence for item in found), read.names(forest.pk, everyone))
 
 
+def _supplemental(place: Place) -> list[tuple[Interaction, float]]:
+    """The best of the states recalled, with their scores; those of a long path too: assembly leaves out what it shows raw."""
+    states = {found.interaction.id: found.interaction for found in place.recall.recalled}
+    best = sorted(place.fused.items(), key=lambda pair: (-pair[1], -pair[0]))
+    return [(states[state], score) for state, score in best if state in states][:SUPPLEMENTAL_TURNS]
+
+
 def assemble(forest: Forest, place: Place, budget: int, as_of: int | None = None) -> tuple[Context, Pool]:
     """The evidence for an input at its place, within `budget` tokens (paper §3.3). Reads only."""
+    if assembly.looks_back(place.query):
+        count_ahead([assembly.state_text(state, forest.time_zone) for state, _ in _supplemental(place)])
     pool = gather_pool(forest, place, as_of)
     return pack(place, pool, budget, forest.time_zone), pool
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import ParamSpec, TypeVar
 
-from django.db import DatabaseError, connections
+from django.db import DatabaseError, connection, connections
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +24,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _executor = ThreadPoolExecutor(max_workers=8, thread_name_prefix="blocking")
+_helpers = ThreadPoolExecutor(max_workers=4, thread_name_prefix="beside")  # wait for no connection but their own
 
 
 def _then_close(call: Callable[[], T]) -> T:
@@ -31,6 +32,15 @@ def _then_close(call: Callable[[], T]) -> T:
         return call()
     finally:
         connections.close_all()
+
+
+def beside(function: Callable[[], T]) -> Callable[[], T]:
+    """Begin blocking work beside the caller's, on a connection of its own; what comes back waits for it, and hands on what it returned or raised.
+
+    Within a transaction, whose changes no other connection sees, the caller does it when it asks for it."""
+    if connection.in_atomic_block:
+        return function
+    return _helpers.submit(partial(contextvars.copy_context().run, partial(_then_close, function))).result
 
 
 async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

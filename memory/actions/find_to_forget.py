@@ -78,7 +78,7 @@ def _near(forest: Forest, what: str) -> dict[tuple[str, int], float]:
         place = steps.localize_text(forest, what, timezone.now())
     except (Refused, ModelError):
         return {}
-    items = evidence.nearest(forest.pk, channels.literal(place.vector), [], NEAR)
+    items = evidence.nearest(forest.pk, channels.literal(place.vector), NEAR)
     found: dict[tuple[str, int], float] = {(kind, item): similarity for (kind, item), similarity in items.items()}
     return {**found, **{("state", one.interaction.id): one.similarity or 0.0 for one in place.recall.recalled}}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -44,6 +44,7 @@ SHARES: Final[Mapping[str, float]] = {
 }
 # What a branch that has nothing to do with the input is like: where there is no other branch, or none that is nearer, leads and shares are over that.
 ANY: Final[Mapping[str, float]] = {**dict.fromkeys((*NEAR_LEADS, "open_any"), 0.15), "words_path": 0.1, "words_only": 0.0, "open_near": 0.05}
+NEAR: Final = ("tip", "said", "centre", "best", "any_said", "root")  # of `Lane.near`
 BESTS: Final = (
     "near_tip",
     "near_centre",
@@ -177,10 +178,11 @@ def table(query: Query, recall: Recall) -> Table:
     lanes = recall.places
     weights = _weights(query, recall)
     said = wording(query)
+    names = known_names(query, lanes)
     columns: Columns = {}
     columns |= _meaning(lanes)
     columns |= _words(lanes, weights, query)
-    columns |= _names(query, lanes)
+    columns |= _names(query, lanes, names)
     columns |= _replies(query, lanes, said)
     columns |= _recency(lanes, recall)
     anchors = {anchor.root: anchor.match for anchor in recall.anchors}
@@ -191,13 +193,14 @@ def table(query: Query, recall: Recall) -> Table:
     _worded(columns, said)
     told = telling(recall.telling)
     columns["telling"] = np.full(len(lanes), told)
-    new = _new_root(columns, said, told, query, lanes, weights)
+    new = _new_root(columns, said, told, query, lanes, weights, names)
     rows = np.zeros((len(lanes) + 1, len(FEATURES)))
     for place, name in enumerate(OF_BRANCHES):
         rows[:-1, place] = columns[name]
     for place, name in enumerate(OF_NEW, len(OF_BRANCHES)):
         rows[-1, place] = new[name]
-    shared = tuple(tuple(sorted((term for term in weights if term in lane.terms), key=lambda term: -weights[term])) for lane in lanes)
+    rarest = sorted(weights, key=lambda term: -weights[term])
+    shared = tuple(tuple([term for term in rarest if term in lane.terms]) for lane in lanes)
     return Table(tuple(lanes), rows, shared)
 
 
@@ -226,45 +229,58 @@ def _column(lanes: Sequence[Lane], value: Callable[[Lane], float]) -> Column:
 
 def _meaning(lanes: Sequence[Lane]) -> Columns:
     """Cosines of the input with the last state, the centre, the nearest state, sentence and root of each branch."""
-    least = min((cosine for lane in lanes for cosine in lane.near.values()), default=0.0)
-
-    def near(lane: Lane, *what: str) -> float:
-        return next((lane.near[name] for name in what if name in lane.near), least)
-
-    best = [sorted(lane.sentences, reverse=True)[:3] or [near(lane, "tip")] for lane in lanes]
-    return {
-        "near_tip": _column(lanes, lambda lane: near(lane, "tip", "said")),
-        "near_said": _column(lanes, lambda lane: near(lane, "said", "tip")),
-        "near_centre": _column(lanes, lambda lane: near(lane, "centre", "tip")),
-        "near_best": _column(lanes, lambda lane: near(lane, "best", "tip")),
-        "near_any_said": _column(lanes, lambda lane: near(lane, "any_said", "said")),
-        "near_root": _column(lanes, lambda lane: near(lane, "root", "centre")),
-        "near_described": _column(lanes, lambda lane: lane.described or 0.0),
-        "near_sentence": np.array([found[0] for found in best]),
-        "near_sentences": np.array([sum(found) / len(found) for found in best]),
+    cosines = np.array([[lane.near.get(name, np.nan) for name in NEAR] for lane in lanes]).reshape(-1, len(NEAR))
+    least = float(np.nanmin(cosines)) if np.isfinite(cosines).any() else 0.0
+    tip, said, centre, best, any_said, root = np.unstack(cosines, axis=1)
+    near = {
+        "near_tip": _first(tip, said, least),
+        "near_said": _first(said, tip, least),
+        "near_centre": _first(centre, tip, least),
+        "near_best": _first(best, tip, least),
+        "near_any_said": _first(any_said, said, least),
+        "near_root": _first(root, centre, least),
     }
+    sentences = [sorted(lane.sentences, reverse=True)[:3] or [only] for lane, only in zip(lanes, _first(tip, least).tolist(), strict=True)]
+    return {
+        **near,
+        "near_described": _column(lanes, lambda lane: lane.described or 0.0),
+        "near_sentence": np.array([found[0] for found in sentences]),
+        "near_sentences": np.array([sum(found) / len(found) for found in sentences]),
+    }
+
+
+def _first(*known: Column | float) -> Column:
+    """Of each lane the first of these values that is known; the last one is."""
+    found = np.asarray(known[-1])
+    for values in reversed(known[:-1]):
+        found = np.where(np.isnan(values), found, values)
+    return found
 
 
 def _words(lanes: Sequence[Lane], weights: Mapping[str, float], query: Query) -> Columns:
     """Shares of the input's inverse document frequency that a branch has, its last state, its root; that it alone has."""
-    total = sum(weights.values()) or 1.0
-    holders = Counter(term for lane in lanes if lane.aside is None for term in lane.terms)
-    numbers = [term for term in query.terms if term[:1].isdigit()]
-
-    def cover(said: frozenset[str]) -> float:
-        return sum(weight for term, weight in weights.items() if term in said) / total
-
+    worth = np.array([*weights.values()]) / (sum(weights.values()) or 1.0)
+    path = _having(weights, [lane.terms for lane in lanes])
+    whole = np.array([lane.aside is None for lane in lanes], dtype=bool)
+    numbers = _having([term for term in query.terms if term[:1].isdigit()], [lane.terms for lane in lanes])
     return {
-        "words_tip": _column(lanes, lambda lane: cover(lane.tip_terms)),
-        "words_path": _column(lanes, lambda lane: cover(lane.terms)),
-        "words_root": _column(lanes, lambda lane: cover(lane.root_terms)),
-        "words_only": _column(lanes, lambda lane: cover(frozenset(term for term in lane.terms if holders[term] == 1))),
-        "number_only": _column(lanes, lambda lane: float(any(number in lane.terms and holders[number] == 1 for number in numbers))),
+        "words_tip": _having(weights, [lane.tip_terms for lane in lanes]) @ worth,
+        "words_path": path @ worth,
+        "words_root": _having(weights, [lane.root_terms for lane in lanes]) @ worth,
+        "words_only": (path & (path[whole].sum(axis=0) == 1)) @ worth,
+        "number_only": (numbers & (numbers[whole].sum(axis=0) == 1)).any(axis=1).astype(np.float64),
     }
+
+
+def _having(words: Collection[str], said: Sequence[frozenset[str]]) -> NDArray[np.bool_]:
+    """Which lanes have which of the words (lanes, words)."""
+    return np.array([[word in one for word in words] for one in said], dtype=bool).reshape(len(said), len(words))
 
 
 def known_names(query: Query, lanes: Sequence[Lane]) -> list[frozenset[str]]:
     """The named things of the input that each branch has spoken of, be it in other letters."""
+    if not query.entities:
+        return [frozenset()] * len(lanes)
     words = {name: frozenset(terms(name)) for name in query.entities}
 
     def knows(lane: Lane, name: str) -> bool:
@@ -274,8 +290,7 @@ def known_names(query: Query, lanes: Sequence[Lane]) -> list[frozenset[str]]:
     return [frozenset(name for name in query.entities if knows(lane, name)) for lane in lanes]
 
 
-def _names(query: Query, lanes: Sequence[Lane]) -> Columns:
-    known = known_names(query, lanes)
+def _names(query: Query, lanes: Sequence[Lane], known: Sequence[frozenset[str]]) -> Columns:
     holders = Counter(name for lane, names in zip(lanes, known, strict=True) if lane.aside is None for name in names)
     total = len(query.entities) or 1
     return {
@@ -356,29 +371,44 @@ def _replies(query: Query, lanes: Sequence[Lane], said: Mapping[str, float]) -> 
     """Whether the input answers a question that the branch left open, or picks from its list."""
     tells = 1.0 - said["question"]
     pointing = max(said["picking"], said["reconsidering"])
-    asked = [_open(query, lane) for lane in lanes]
-    listed = [[state for state, number in lane.pieces if pieces.ITEMS <= number < pieces.INTRODUCED] for lane in lanes]
-    last_asks = np.array([float(any(state == lane.tip.id for state, _ in lane.questions)) for lane in lanes])
-    last_lists = np.array([float(lane.tip.id in states) for lane, states in zip(lanes, listed, strict=True)])
-    any_list = np.array([float(bool(states)) for states in listed])
-    near = np.array([cosine for cosine, _ in asked]).reshape(-1)
+    # Only some branches offer anything to reply to: of the others all of this is 0.
+    offering = [at for at, lane in enumerate(lanes) if lane.pieces or lane.questions]
+    found = np.zeros((7, len(lanes)))
+    found[:, offering] = np.array([_offered(query, lanes[at]) for at in offering]).reshape(-1, 7).T
+    last_asks, near, fits, any_near, last_lists, any_list, item_near = found
     return {
         "open_last": last_asks,
         "open_last_tells": last_asks * tells,
         "open_last_short": last_asks * tells * said["short"],
         "open_near": near,
-        "open_any": _column(lanes, lambda lane: _nearest(lane, pieces.QUESTIONS, pieces.ITEMS)),
+        "open_any": any_near,
         "open_tells": near * tells,
         "open_some": np.clip((near * tells - OPEN_FROM) / OPEN_SPREAD, 0.0, 1.0),
         "open_much": np.clip((near * tells - OPEN_HIGH) / OPEN_SPREAD, 0.0, 1.0),
-        "open_fits": np.array([fit for _, fit in asked]).reshape(-1) * tells,
+        "open_fits": fits * tells,
         "list_last_picking": last_lists * said["picking"],
         "list_any_picking": any_list * said["picking"],
         "list_none_picking": (1.0 - any_list) * said["picking"],
         "list_reconsidering": any_list * said["reconsidering"],
         "list_choosing": last_lists * said["choosing"],
-        "item_near": _column(lanes, lambda lane: _nearest(lane, pieces.ITEMS, pieces.INTRODUCED)) * pointing,
+        "item_near": item_near * pointing,
     }
+
+
+def _offered(query: Query, lane: Lane) -> tuple[float, ...]:
+    """Whether its last turn asks, how near the input is to an unanswered question and how well its form fits one; the nearest question of all; whether its
+    last turn has a list, whether any has, the nearest item."""
+    near, fit = _open(query, lane)
+    listed = {state for state, number in lane.pieces if pieces.ITEMS <= number < pieces.INTRODUCED}
+    return (
+        float(any(state == lane.tip.id for state, _ in lane.questions)),
+        near,
+        fit,
+        _nearest(lane, pieces.QUESTIONS, pieces.ITEMS),
+        float(lane.tip.id in listed),
+        float(bool(listed)),
+        _nearest(lane, pieces.ITEMS, pieces.INTRODUCED),
+    )
 
 
 def _nearest(lane: Lane, first: int, end: int) -> float:
@@ -401,13 +431,24 @@ def _open(query: Query, lane: Lane) -> tuple[float, float]:
 
 def _compare(columns: Columns, branches: Sequence[int]) -> None:
     """By how much a lane leads the best one of another branch, and its share of all likeness: a softmax, as the ranking itself will be."""
-    _, of = np.unique(np.array(branches, dtype=np.int64), return_inverse=True)
-    apart = of[:, None] != of[None, :]
+    kinds, of = np.unique(np.array(branches, dtype=np.int64), return_inverse=True)
+
+    def bests(values: Column) -> Column:
+        """Of each branch the highest of these values (…, lanes)."""
+        found = np.full((len(kinds), *values.shape[:-1]), -np.inf)
+        np.maximum.at(found, of, values.T)
+        return found.T
 
     def elsewhere(values: Column) -> Column:
-        """Of each lane the highest of these values (…, lanes) on another branch."""
-        found: Column = np.where(apart, values[..., None, :], -np.inf).max(axis=-1, initial=-np.inf)
-        return found
+        """Of each lane the highest of these values (…, lanes) on another branch: the highest of all, or of the others where that is its own."""
+        if len(kinds) < 2:
+            return np.full(values.shape, -np.inf)
+        found = bests(values)
+        top = found.argmax(axis=-1, keepdims=True)
+        highest = np.take_along_axis(found, top, axis=-1)
+        np.put_along_axis(found, top, -np.inf, axis=-1)
+        other: Column = np.where(of == top, found.max(axis=-1, keepdims=True), highest)
+        return other
 
     led = np.array([columns[name] for name in LEADS])
     least = np.array([[ANY.get(name, 0.0)] for name in LEADS])
@@ -416,9 +457,8 @@ def _compare(columns: Columns, branches: Sequence[int]) -> None:
     sharpness, least = np.array([[SHARES[name]] for name in SHARES]), np.array([[ANY[name]] for name in SHARES])
     top = np.maximum(shared.max(axis=1, initial=-np.inf, keepdims=True), least)
     raised = np.exp((shared - top) / sharpness)
-    bests = np.zeros((len(SHARES), of.max(initial=-1) + 1))
-    np.maximum.at(bests.T, of, raised.T)
-    others = np.exp((least - top) / sharpness) + (bests.sum(axis=1, keepdims=True) - bests[:, of])
+    raised_best = bests(raised)
+    others = np.exp((least - top) / sharpness) + (raised_best.sum(axis=1, keepdims=True) - raised_best[:, of])
     for name, share in zip(SHARES, raised / (raised + others), strict=True):
         columns[f"share_{name}"] = share
         columns[f"active_share_{name}"] = columns["active"] * share
@@ -439,10 +479,18 @@ def _worded(columns: Columns, said: Mapping[str, float]) -> None:
     columns["other_returning"] = (1.0 - active) * said["returning"]
 
 
-def _new_root(columns: Columns, said: Mapping[str, float], told: float, query: Query, lanes: Sequence[Lane], weights: Mapping[str, float]) -> dict[str, float]:
+def _new_root(
+    columns: Columns,
+    said: Mapping[str, float],
+    told: float,
+    query: Query,
+    lanes: Sequence[Lane],
+    weights: Mapping[str, float],
+    names: Sequence[frozenset[str]],
+) -> dict[str, float]:
     """How little the branches have of what was said, and the wording."""
     known = frozenset().union(*(lane.terms for lane in lanes))
-    named = frozenset().union(*known_names(query, lanes))
+    named = frozenset().union(*names)
     total = sum(weights.values()) or 1.0
     uncovered = 1.0 - sum(weight for term, weight in weights.items() if term in known) / total
     unknown = float(any(name not in named for name in query.entities))

@@ -11,8 +11,8 @@ Below `SURE` the model is shown the runner-up's path too; below `UNSURE` the pag
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from memory.engine import inner, rank, signs
@@ -49,10 +49,9 @@ def localize(query: Query, recall: Recall, calibration: Calibration, then: Seque
 
     `then` are the states of `window(query)`, if it names one; their branches are candidates like all others."""
     found = rank.read(query, _with(recall, then))
-    *parts, fresh = found.parts(calibration)
-    scored = list(zip(found.branches, parts, strict=True))
     ranker = f"logit-{calibration.features}-{calibration.hash[:8]}"
-    return _decide(query, recall, then, scored, fresh, calibration.temperature, calibration.cue_probability, ranker, shown)
+    scored = Scored(found.branches, found.scores(calibration), lambda places: found.parts(calibration, places))
+    return _decide(query, recall, then, scored, calibration.temperature, calibration.cue_probability, ranker, shown)
 
 
 def localize_additive(
@@ -70,20 +69,18 @@ def localize_additive(
     Of `calibration` only the worth of cues is used: these probabilities aren't fitted."""
     found = rank.read(query, replace(_with(recall, then), earlier=(), further={})).branches  # the paper knows the tips of what it recalled
     lowest = min(ce_scores.values(), default=0.0)
-    scored = [
-        (
-            branch,
-            rank.additive_parts(
-                max((ce_scores.get(state.id, lowest) for state in (branch.tip, *(found.interaction for found in branch.evidence))), default=lowest),
-                len(branch.shared),
-                branch.recent,
-                branch.topic if recall.anchors else None,
-            ),
+    parts = [
+        rank.additive_parts(
+            max((ce_scores.get(state.id, lowest) for state in (branch.tip, *(found.interaction for found in branch.evidence))), default=lowest),
+            len(branch.shared),
+            branch.recent,
+            branch.topic if recall.anchors else None,
         )
         for branch in found
     ]
-    fresh = {**dict.fromkeys(PARTS, 0.0), "path": threshold}
-    return _decide(query, recall, then, scored, fresh, 1.0, calibration.cue_probability, "additive-ce", shown)
+    parts.append({**dict.fromkeys(PARTS, 0.0), "path": threshold})
+    scored = Scored(found, [sum(one.values()) for one in parts], lambda places: [parts[place] for place in places])
+    return _decide(query, recall, then, scored, 1.0, calibration.cue_probability, "additive-ce", shown)
 
 
 def back_jump(query: Query, recall: Recall, decision: Decision, calibration: Calibration) -> tuple[int, float] | None:
@@ -99,34 +96,41 @@ def back_jump(query: Query, recall: Recall, decision: Decision, calibration: Cal
     return inner.earlier(query, lane, active, calibration.earlier, calibration.threshold)
 
 
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """The branches with their `scores`, the last of which is the new root's. `parts` tells those of some places, by their number, −1 being the new root: of a
+    few hundred a handful is looked at."""
+
+    branches: Sequence[Branch]
+    scores: Sequence[float]
+    parts: Callable[[Sequence[int]], Sequence[Mapping[str, float]]]
+
+
 def _decide(
     query: Query,
     recall: Recall,
     then: Sequence[Recalled],
     scored: Scored,
-    fresh_parts: Mapping[str, float],
     temperature: float,
     cue_probability: Mapping[str, float],
     ranker: str,
     shown: int,
 ) -> Decision:
-    totals = [sum(parts.values()) for _, parts in scored]
-    threshold = sum(fresh_parts.values())
-    shares = rank.probabilities([*totals, threshold], temperature)
-    method, chosen = _choose(query, scored, shares, recall, then)
-    kept_places = _best_places([branch.tip.branch for branch, _ in scored], shares, chosen)
-    scored, totals = [scored[index] for index in kept_places], [totals[index] for index in kept_places]
-    shares = [*kept_places.values(), shares[-1]]
-    chosen = list(kept_places).index(chosen) if chosen is not None else None
+    branches, threshold = scored.branches, scored.scores[-1]
+    every = rank.probabilities(scored.scores, temperature)
+    method, chosen = _choose(query, scored, every, recall, then)
+    shares = _best_places([branch.tip.branch for branch in branches], every, chosen)
     if method in ("continuation", "temporal") and chosen is not None:
-        shares = _given(shares, chosen, cue_probability.get(method, SURE))
-    new = Candidate(None, None, "A new topic", "", False, threshold, shares[-1], fresh_parts)
-    order = sorted(range(len(scored)), key=lambda index: (index != chosen, -shares[index], scored[index][0].tip.id))[:shown]
-    likeliest = [_candidate(*scored[index], totals[index], shares[index]) for index in order]
+        given = _given([*shares.values(), every[-1]], list(shares).index(chosen), cue_probability.get(method, SURE))
+        shares, every = dict(zip(shares, given, strict=False)), given
+    order = sorted(shares, key=lambda place: (place != chosen, -shares[place], branches[place].tip.id))[:shown]
+    *parts, fresh_parts = scored.parts([*order, -1])
+    likeliest = [_candidate(branches[place], told, scored.scores[place], shares[place]) for place, told in zip(order, parts, strict=True)]
+    new = Candidate(None, None, "A new topic", "", False, threshold, every[-1], fresh_parts)
     ranked = sorted([*likeliest, new], key=lambda one: ((one is not new) if chosen is None else (one is not likeliest[0]), -one.probability, one.state or 0))
-    kept = _signed(query, recall, scored, ranked)
+    kept = _signed(query, recall, [branches[place] for place in order], ranked)
     winner, runner_up = kept[0], kept[1] if len(kept) > 1 else None
-    leaves = chosen is not None and scored[chosen][0].aside is not None
+    leaves = chosen is not None and branches[chosen].aside is not None
     sure, unsure = winner.probability >= SURE, winner.probability < UNSURE
     second = (
         next((candidate.state for candidate in kept[1:] if candidate.state is not None and candidate.probability >= WORTH_SHOWING), None) if not sure else None
@@ -164,12 +168,9 @@ def given(parent: Interaction | None, *, edited: bool = False) -> Decision:
     return Decision("given", candidate.state, candidate.root, 1.0, 1.0, 0.0, False, why, [candidate])
 
 
-Scored = Sequence[tuple[Branch, Mapping[str, float]]]
-
-
 def _choose(query: Query, scored: Scored, shares: Sequence[float], recall: Recall, then: Sequence[Recalled]) -> tuple[Method, int | None]:
     """The method that decides, and the index of the place it picks (None = a new root). `shares`: of all places, the new root last."""
-    active = next((index for index, (branch, _) in enumerate(scored) if branch.active), None)
+    active = next((index for index, branch in enumerate(scored.branches) if branch.active), None)
     if active is not None and query.cues.continuation:
         return "continuation", active
     if query.cues.temporal is not None and then:
@@ -177,14 +178,15 @@ def _choose(query: Query, scored: Scored, shares: Sequence[float], recall: Recal
             found.interaction.branch: max(other.interaction.position for other in then if other.interaction.branch == found.interaction.branch)
             for found in then
         }
-        eligible = [index for index, (branch, _) in enumerate(scored) if branch.tip.branch in at_that_time and branch.aside is None]
+        eligible = [index for index, branch in enumerate(scored.branches) if branch.tip.branch in at_that_time and branch.aside is None]
         if eligible:
             # What was said then is asked for by its matter, not by how lately it was used: cue and recency don't count, the latest of equals wins.
             # Without words in common (“where did we stop yesterday?”) only the time is left.
-            told = any(scored[index][0].shared for index in eligible)
-            matter = {index: sum(scored[index][1][part] for part in ("meaning", "words", "names", "path")) if told else 0.0 for index in eligible}
-            return "temporal", max(eligible, key=lambda index: (matter[index], at_that_time[scored[index][0].tip.branch]))
-    places = _best_places([branch.tip.branch for branch, _ in scored], shares)
+            told = any(scored.branches[index].shared for index in eligible)
+            parts = dict(zip(eligible, scored.parts(eligible), strict=True))
+            matter = {index: sum(parts[index][part] for part in ("meaning", "words", "names", "path")) if told else 0.0 for index in eligible}
+            return "temporal", max(eligible, key=lambda index: (matter[index], at_that_time[scored.branches[index].tip.branch]))
+    places = _best_places([branch.tip.branch for branch in scored.branches], shares)
     best = max(places, key=places.__getitem__, default=None)
     if best is None or not places[best] > shares[-1]:
         return "new_root", None
@@ -212,9 +214,9 @@ def _candidate(branch: Branch, parts: Mapping[str, float], total: float, share: 
     return Candidate(branch.tip.id, branch.tip.root, _label(branch.tip), _tree(branch.tip), branch.active, total, share, parts, branch.channels)
 
 
-def _signed(query: Query, recall: Recall, scored: Scored, kept: Sequence[Candidate]) -> list[Candidate]:
+def _signed(query: Query, recall: Recall, branches: Sequence[Branch], kept: Sequence[Candidate]) -> list[Candidate]:
     """The candidates with what spoke for each."""
-    shared = {branch.tip.id: branch.shared for branch, _ in scored}
+    shared = {branch.tip.id: branch.shared for branch in branches}
     found = signs.read(query, recall, [candidate.state for candidate in kept if candidate.state is not None], shared)
     return [replace(candidate, signs=found[candidate.state]) for candidate in kept]
 

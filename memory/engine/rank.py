@@ -23,6 +23,7 @@ from memory.engine.features import FEATURES, PARTS
 from memory.engine.forest import Channel, Hit, Interaction, Lane, Recall, Recalled
 from memory.engine.query import Query
 
+_AT: Final = {name: place for place, name in enumerate(FEATURES)}
 PAPER_THRESHOLD: Final = 8.0  # τ of the paper, on the scale of BGE-Reranker-v2-M3
 
 
@@ -52,22 +53,29 @@ class Field:
     branches: Sequence[Branch]
     rows: NDArray[np.float64]
 
-    def parts(self, calibration: Calibration) -> list[dict[str, float]]:
-        """The scores by their parts, branch by branch and the new root last; the parts of a place sum to its score."""
-        return [dict(zip(PARTS, scored, strict=True)) for scored in calibration.parts(self.rows).tolist()]
+    def scores(self, calibration: Calibration) -> list[float]:
+        """The scores, branch by branch and the new root last."""
+        scored: list[float] = calibration.places.scores(self.rows).tolist()
+        return scored
+
+    def parts(self, calibration: Calibration, places: Sequence[int] | None = None) -> list[dict[str, float]]:
+        """The scores by their parts, which sum to them: of all places, or of some by their row, −1 being the new root."""
+        rows = self.rows if places is None else self.rows[list(places)]
+        return [dict(zip(PARTS, scored, strict=True)) for scored in calibration.parts(rows).tolist()]
 
 
 def read(query: Query, recall: Recall) -> Field:
     """The field of a query: every lane of the recall."""
     table = features.table(query, recall)
-    at = {name: place for place, name in enumerate(FEATURES)}
+    active, recent, topic = (table.rows[:-1, _AT[name]].tolist() for name in ("active", "recent", "topic"))
+    recalled: dict[int, list[Recalled]] = {}
+    for found in recall.recalled:
+        recalled.setdefault(found.interaction.branch, []).append(found)
     branches = []
-    for lane, row, shared in zip(table.lanes, table.rows[:-1], table.shared, strict=True):
-        of = [found for found in recall.recalled if found.interaction.branch == lane.tip.branch]
+    for at, lane in enumerate(table.lanes):
+        of = recalled.get(lane.tip.branch, [])
         evidence = of if lane.aside is None else [found for found in of if found.interaction.position <= lane.tip.position]
-        branches.append(
-            Branch(lane.tip, bool(row[at["active"]]), evidence, shared, float(row[at["recent"]]), float(row[at["topic"]]), _channels(evidence), lane)
-        )
+        branches.append(Branch(lane.tip, bool(active[at]), evidence, table.shared[at], recent[at], topic[at], _channels(evidence), lane))
     return Field(branches, table.rows)
 
 

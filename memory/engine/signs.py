@@ -96,9 +96,7 @@ def read(query: Query, recall: Recall, ends: Collection[int], shared: Mapping[in
 
 def _nearest(lanes: Sequence[Lane], name: str) -> dict[int, float]:
     """The two branches that are nearest to the input in something, with their cosines."""
-    best: dict[int, float] = {}
-    for lane in lanes:
-        best[lane.tip.branch] = max(_near(lane, name), best.get(lane.tip.branch, -1.0))
+    best = dict(sorted((lane.tip.branch, _near(lane, name)) for lane in lanes))
     return {branch: best[branch] for branch in heapq.nlargest(2, best, key=best.__getitem__)}
 
 

@@ -6,7 +6,7 @@ Local: MiniLM, int8, one ONNX thread (two were slower), built by `memory.llm.bui
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     import tokenizers
 
 
-# From so many texts on, such as an input and its sentences, they are shared out among so many threads: the model computes outside Python's lock.
-MANY, THREADS = 2, 2
+# From so many texts on, such as an input and its sentences, a second thread takes half of them: the model computes outside Python's lock.
+MANY = 2
+_helpers = ThreadPoolExecutor(thread_name_prefix="embedding")  # wait for nobody
+_ahead = ThreadPoolExecutor(thread_name_prefix="embedding-ahead")  # may wait for a helper
 
 
 class ModelMissingError(RuntimeError):
@@ -75,10 +77,10 @@ class Embedder:
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         if len(texts) < MANY:
             self._fill(vectors, texts)
-        else:
-            with ThreadPoolExecutor(THREADS, "embedding") as threads:
-                for done in [threads.submit(self._fill, vectors[first::THREADS], texts[first::THREADS]) for first in range(THREADS)]:
-                    done.result()
+            return vectors
+        beside = _helpers.submit(self._fill, vectors[1::2], texts[1::2])
+        self._fill(vectors[::2], texts[::2])
+        beside.result()
         return vectors
 
     def _fill(self, vectors: NDArray[np.float32], texts: Sequence[str]) -> None:
@@ -141,3 +143,15 @@ def embedding_with(other: Embeds) -> Iterator[None]:
 def embedder() -> Embeds:
     """The embedder of this process: at an endpoint, or on the model in settings.MODEL_DIR, unless `embedding_with` says another."""
     return _instead.get() or _embedder(endpoints.embedding(), Path(settings.MODEL_DIR))
+
+
+def ahead(texts: Sequence[str]) -> Callable[[], NDArray[np.float32]]:
+    """Begin to embed; what comes back waits for the vectors, and raises as `embed` does.
+
+    The local model computes in a thread of its own, so that the database can be asked meanwhile; another embedder may ask the database itself, so it has
+    done its work when this returns."""
+    here = embedder()
+    if isinstance(here, Embedder):
+        return _ahead.submit(here.embed, texts).result
+    vectors = here.embed(texts)
+    return lambda: vectors

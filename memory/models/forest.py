@@ -143,7 +143,7 @@ class InteractionState(InForest):
 
     class Meta:
         constraints = [
-            unique_in_forest("state"),
+            unique_in_forest("state", beside=["root_id", "position"]),
             models.UniqueConstraint(fields=["forest", "position"], name="state_position"),
         ]
         indexes = [

@@ -5,6 +5,7 @@ An edge never filters by owner itself: it asks `Model.objects.visible_to(user)`,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from django.db import models
@@ -50,6 +51,6 @@ class InForest(models.Model):
         return f"{self._meta.verbose_name} {self.pk}"
 
 
-def unique_in_forest(table: str) -> models.UniqueConstraint:
-    """The (forest, id) key of a table."""
-    return models.UniqueConstraint(fields=["forest", "id"], name=f"{table}_forest_id")
+def unique_in_forest(table: str, *, beside: Sequence[str] = ()) -> models.UniqueConstraint:
+    """The (forest, id) key of a table; `beside` it stand columns that are then read without looking at the rows."""
+    return models.UniqueConstraint(fields=["forest", "id"], name=f"{table}_forest_id", include=beside)

@@ -11,6 +11,7 @@ from memory.engine.forest import Evidence, EvidenceKind, Found
 from memory.models import EVIDENCE_MODELS, EvidenceRow
 from memory.store import read
 from memory.store.as_of import Then, evidence_then
+from memory.store.recall import compared
 
 NEAREST = 40
 KINDS: tuple[EvidenceKind, ...] = ("fact", "artifact", "event", "mutable_state")
@@ -92,28 +93,40 @@ def _values(forest: int, kind: EvidenceKind, rows: Sequence[EvidenceRow], as_of:
     return [value(kind, row, stood.get(row.pk)) for row in rows]
 
 
-def nearest(forest: int, query: str, lexical: Sequence[int], limit: int, kinds: Collection[EvidenceKind] = KINDS) -> dict[tuple[EvidenceKind, int], float]:
-    """The nearest facts and records, and those of the `lexical` states, as (kind, id) → cosine.
+Near = dict[tuple[EvidenceKind, int], float]  # (kind, id) → cosine
+
+
+def nearest(forest: int, query: str, limit: int = NEAREST, kinds: Collection[EvidenceKind] = KINDS, states: int = 0) -> Near:
+    """The nearest facts and records, in a forest of so many `states`; 0: all are compared.
 
     The vector of a fact is that of its expanded key (fact + source turn); every fact and record has one."""
+    which, parameters = compared(forest, kinds, query, states)
     rows = read.select(
-        """
-        (SELECT kind, item, -(vector <#> %s::halfvec) AS similarity FROM memory_statevector
-         WHERE forest_id = %s AND kind = ANY(%s) ORDER BY similarity DESC LIMIT %s)
-        UNION
-        (SELECT kind, item, -(vector <#> %s::halfvec) FROM memory_statevector WHERE forest_id = %s AND state_id = ANY(%s) AND kind = ANY(%s))
-        """,
-        [query, forest, list(kinds), limit, query, forest, list(lexical), list(kinds)],
+        f"SELECT v.kind, v.item, -(v.vector <#> %s::halfvec) AS similarity FROM memory_statevector v WHERE {which} ORDER BY similarity DESC LIMIT %s",
+        [query, *parameters, limit],
+    )
+    return {(kind, item): similarity for kind, item, similarity in rows}
+
+
+def of_states(forest: int, query: str, states: Sequence[int], kinds: Collection[EvidenceKind] = KINDS) -> Near:
+    """The facts and records of these states."""
+    rows = read.select(
+        "SELECT kind, item, -(vector <#> %s::halfvec) FROM memory_statevector WHERE forest_id = %s AND state_id = ANY(%s) AND kind = ANY(%s)",
+        [query, forest, list(states), list(kinds)],
     )
     return {(kind, item): similarity for kind, item, similarity in rows}
 
 
 def found(
-    forest: int, query: str, lexical: Sequence[int], event_terms: Iterable[str] = (), as_of: int | None = None, kinds: Collection[EvidenceKind] = KINDS
+    forest: int,
+    near: Near,
+    lexical: Sequence[int],
+    event_terms: Iterable[str] = (),
+    as_of: int | None = None,
+    kinds: Collection[EvidenceKind] = KINDS,
 ) -> list[Found]:
-    """Evidence near the query, evidence of the states that words found (`lexical`, best first), all values of the slots these touch,
+    """Evidence `near` the query or of the states that words found (`lexical`, best first), all values of the slots these touch,
     and every event whose action or object is among `event_terms` (what a count has to count over). Other `kinds` are as if nobody had extracted them."""
-    near = nearest(forest, query, lexical, NEAREST, kinds)
     rank = {state: place for place, state in enumerate(lexical, 1)}
     terms = list(event_terms)
     brought: dict[tuple[EvidenceKind, int], Evidence] = {}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 from memory.engine import pieces
 from memory.engine.forest import Interaction, Lane
@@ -15,18 +15,21 @@ from memory.engine.recall import CENTRE_STATES, LATEST_STATES, OPEN_BRANCHES, RE
 from memory.engine.terms import terms
 from memory.models import PostingKind, RoutingDecision, StateVector
 from memory.store import read
+from memory.threads import beside
 
 LOOKED_BACK = 1_024  # latest states among which the open branches are found
 BEST_SENTENCES = 3
+NONE: Final = frozenset[str]()
 TURN = StateVector.Kind.STATE.value
 BY_HAND = [RoutingDecision.Method.GIVEN.value, RoutingDecision.Method.CORRECTED.value]  # a person put it there: surely
 
 
 @dataclass(frozen=True, slots=True)
 class Latest:
-    """What the latest turns of a forest say: the branches used last, newest first, and the share of turns that tell rather than ask."""
+    """What the latest turns of a forest say: where each branch ends (its id → that of its last state), the one used last first, and the share of turns that
+    tell rather than ask."""
 
-    branches: tuple[int, ...]
+    ends: Mapping[int, int]
     telling: float
 
 
@@ -34,14 +37,32 @@ def latest(forest: int, as_of: int | None = None) -> Latest:
     """The latest turns of a forest, at most LOOKED_BACK of them; at most OPEN_BRANCHES branches."""
     rows = read.select(
         """
-        SELECT branch_id, max(position), count(*) FILTER (WHERE number <= %s AND tells), count(*) FILTER (WHERE number <= %s) FROM (
-            SELECT branch_id, position, tells, row_number() OVER (ORDER BY position DESC) AS number FROM memory_interactionstate
+        SELECT branch_id, (max(ARRAY[position, id]))[2], count(*) FILTER (WHERE number <= %s AND tells), count(*) FILTER (WHERE number <= %s) FROM (
+            SELECT id, branch_id, position, tells, row_number() OVER (ORDER BY position DESC) AS number FROM memory_interactionstate
             WHERE forest_id = %s AND position <= %s ORDER BY position DESC LIMIT %s
         ) last GROUP BY branch_id ORDER BY max(position) DESC LIMIT %s
         """,
         [TELLING_TURNS, TELLING_TURNS, forest, read.until(as_of), LOOKED_BACK, OPEN_BRANCHES],
     )
-    return Latest(tuple(branch for branch, *_ in rows), telling_share(sum(row[2] for row in rows), sum(row[3] for row in rows)))
+    return Latest({row[0]: row[1] for row in rows}, telling_share(sum(row[2] for row in rows), sum(row[3] for row in rows)))
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What can be told of the branches used last before it is known what the input is near: the last state of each, by branch; with which probability those
+    were put there, by state; which of the input's rare stems and of its names each tree has, by root."""
+
+    ends: Mapping[int, Interaction]
+    placed: Mapping[int, float]
+    stems: Mapping[int, frozenset[str]]
+    names: Mapping[int, frozenset[str]]
+
+
+def opened(forest: int, query: Query, rare: Collection[str], last: Latest, as_of: int | None = None) -> Opened:
+    """`rare` are the stems that are looked up in whole trees."""
+    ends, placed = _ends(forest, last.ends.values())
+    stems, names = _tree_words(forest, query, rare, as_of)
+    return Opened({branch: ends[state] for branch, state in last.ends.items() if state in ends and ends[state].branch == branch}, placed, stems, names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +86,15 @@ class _Piece(NamedTuple):
 class _Found:
     """What the statements brought: cosines by state, stems and names by state and by tree."""
 
+    tree_stems: Mapping[int, frozenset[str]]
+    tree_names: Mapping[int, frozenset[str]]
+    placed: dict[int, float]
     turns: dict[int, float] = field(default_factory=dict)
     pieces: dict[int, dict[int, _Piece]] = field(default_factory=lambda: defaultdict(dict))
     centres: dict[int, float] = field(default_factory=dict)  # by the last state
     questions: dict[int, dict[tuple[int, int], str]] = field(default_factory=lambda: defaultdict(dict))
     answered: dict[int, dict[tuple[int, int], float]] = field(default_factory=lambda: defaultdict(dict))
-    stems: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
-    tree_stems: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
-    tree_names: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
-    placed: dict[int, float] = field(default_factory=dict)
+    stems: Mapping[int, frozenset[str]] = field(default_factory=dict)
     joined: dict[int, float] = field(default_factory=dict)
 
 
@@ -81,41 +102,38 @@ def lanes(
     forest: int,
     query: Query,
     spoken: Spoken,
-    rare: Collection[str],
+    open: Opened,
     branches: Collection[int],
-    further: Collection[int],
+    further: Iterable[int],
     recalled: Iterable[Interaction],
     as_of: int | None = None,
 ) -> tuple[dict[int, Lane], dict[int, Lane], list[Lane]]:
     """The lanes of these branches and of `further` ones, by branch id, and those of branches as they stood before a turn that was put there unsurely.
 
-    `rare` are the stems that are looked up in whole trees, all others only in the states looked at: the root and, of `branches`, the last ones and those
-    recalled of the tree, of `further` the last one, without their pieces. A branch whose end is deleted between two of the statements is left
-    out."""
-    found = _Found()
-    latest = _bring_latest(found, forest, branches, further, as_of)
+    Of `branches` the root, the last states and those recalled of the tree are looked at, of `further` ones, which must be `open`, the root and the last state,
+    without their pieces. A branch whose end is deleted between two of the statements is left out."""
+    found = _Found(open.stems, open.names, dict(open.placed))
+    latest = _bring_latest(found, forest, spoken.whole, branches, as_of)
     cuts = [_Cut(branch, states[:at], states[at:]) for branch, at in doubtful(latest, found.placed) for states in [latest[branch]]]
-    ends = read.interactions(forest, [*(states[-1] for states in latest.values()), *(cut.kept[-1] for cut in cuts)])
+    ends, _ = _ends(forest, [*(states[-1] for states in latest.values()), *(cut.kept[-1] for cut in cuts)])
     latest = {branch: states for branch, states in latest.items() if states[-1] in ends}
     cuts = [cut for cut in cuts if cut.branch in latest and cut.kept[-1] in ends]
-    whole = {branch: states for branch, states in latest.items() if branch not in further}
+    far = {branch: open.ends[branch] for branch in further if branch in open.ends}
     told: dict[int, set[int]] = defaultdict(set)  # by root
     for state in recalled:
         told[state.root].add(state.id)
-    looked = {branch: {ends[states[-1]].root, *states[-RECENT_STATES:]} for branch, states in latest.items()}
-    for branch, states in whole.items():
-        looked[branch] |= told[ends[states[-1]].root]
+    looked = {branch: {root, *states[-RECENT_STATES:], *told[root]} for branch, states in latest.items() for root in [ends[states[-1]].root]}
     before = [{ends[cut.kept[-1]].root, *cut.kept[-RECENT_STATES:], *told[ends[cut.kept[-1]].root]} - set(cut.gone) for cut in cuts]
-    every = set().union(*looked.values(), *before)
-    near = set().union(*(looked[branch] for branch in whole), *before)
-    _bring_cosines(found, spoken, sorted(near), sorted({state for states in whole.values() for state in states} - near), sorted(every - near))
-    _bring_centres(found, forest, spoken.whole, [ends[states[-1]] for states in whole.values()] + [ends[cut.kept[-1]] for cut in cuts], as_of)
-    found.centres |= {latest[branch][-1]: found.turns[latest[branch][-1]] for branch in latest.keys() - whole.keys() if latest[branch][-1] in found.turns}
-    _bring_questions(found, forest, whole.values())
-    _bring_words(found, forest, query, rare, {end.root for end in ends.values()}, sorted(every.union(*latest.values())), as_of)
-    lanes = {branch: _lane(query, ends[states[-1]], states, looked[branch], found, far=branch not in whole) for branch, states in latest.items()}
+    near = set().union(*looked.values(), *before)
+    every = near.union(*latest.values(), *((tip.id, tip.root) for tip in far.values()))
+    stems = beside(lambda: _stems(forest, query, every))
+    _bring_cosines(found, spoken, near, set().union(*latest.values()) - near, every - found.turns.keys())
+    _bring_centres(found, forest, spoken.whole, [ends[cut.kept[-1]] for cut in cuts], as_of)
+    _bring_questions(found, forest, latest.values())
+    found.stems = stems()
+    lanes = {branch: _lane(query, ends[states[-1]], states, looked[branch], found) for branch, states in latest.items()}
     earlier = [_before(query, ends[cut.kept[-1]], cut, lanes[cut.branch], around, found) for cut, around in zip(cuts, before, strict=True)]
-    return {branch: lanes[branch] for branch in whole}, {branch: lanes[branch] for branch in latest.keys() - whole.keys()}, earlier
+    return lanes, {branch: _far_lane(query, tip, found) for branch, tip in far.items()}, earlier
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +158,10 @@ def _before(query: Query, tip: Interaction, cut: _Cut, whole: Lane, looked: Coll
     )
 
 
-def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collection[int], found: _Found, *, far: bool = False) -> Lane:
-    """The lane that ends with `tip`; of one that is `far` without pieces."""
-    stems = frozenset(query.terms)
-    of = {state: found.pieces[state] for state in {*looked, *latest}} if not far else {}
-    said = {state: of[state][pieces.SAID].whole for state in looked if pieces.SAID in of.get(state, {})}
+def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collection[int], found: _Found) -> Lane:
+    """The lane that ends with `tip`."""
+    of = {state: found.pieces[state] for state in {*looked, *latest}}
+    said = {state: of[state][pieces.SAID].whole for state in looked if pieces.SAID in of[state]}
     cosines = {
         "tip": found.turns.get(tip.id),
         "said": said.get(tip.id),
@@ -153,7 +170,7 @@ def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collect
         "any_said": max(said.values(), default=None),
         "root": said.get(tip.root),
     }
-    every = [piece for state in looked for piece in of.get(state, {}).values()]
+    every = [piece for state in looked for piece in of[state].values()]
     return Lane(
         tip=tip,
         latest=latest,
@@ -164,68 +181,113 @@ def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collect
         pieces={
             (state, number): piece.sentence if piece.description is None else max(piece.sentence, piece.description)
             for state in latest
-            for number, piece in of.get(state, {}).items()
+            for number, piece in of[state].items()
             if state in looked or pieces.is_offered(number)
         },
         questions={key: question for state in latest for key, question in found.questions[state].items()},
         answered={key: cosine for state in latest[:-1] for key, cosine in found.answered[state].items()},
-        terms=frozenset(found.tree_stems[tip.root].union(stems.intersection(terms(tip.topic)), *(found.stems[state] for state in looked))),
-        tip_terms=frozenset(found.stems[tip.id]),
-        root_terms=frozenset(found.stems[tip.root]),
-        names=frozenset(found.tree_names[tip.root]),
-        words={state: frozenset(found.stems[state]) for state in latest},
+        terms=_tree_terms(query, tip, looked, found),
+        tip_terms=found.stems.get(tip.id, NONE),
+        root_terms=found.stems.get(tip.root, NONE),
+        names=found.tree_names.get(tip.root, NONE),
+        words={state: found.stems.get(state, NONE) for state in latest},
         placed={state: found.placed.get(state, 1.0) for state in latest},
         joined={state: found.joined[state] for state in latest if state in found.joined},
     )
 
 
-def _bring_latest(found: _Found, forest: int, branches: Collection[int], further: Collection[int], as_of: int | None) -> dict[int, list[int]]:
-    """The ids of each branch's last states, oldest first; of `further` ones that of the last state.
+def _far_lane(query: Query, tip: Interaction, found: _Found) -> Lane:
+    """The lane of a branch of which only its end and its root were looked at."""
+    turn, root, stems = found.turns.get(tip.id), found.turns.get(tip.root), found.stems.get(tip.id, NONE)
+    best = turn if root is None or (turn is not None and turn >= root) else root
+    return Lane(
+        tip=tip,
+        latest=(tip.id,),
+        turns={tip.id: turn} if turn is not None else {},
+        near={name: cosine for name, cosine in (("tip", turn), ("centre", turn), ("best", best)) if cosine is not None},
+        terms=_tree_terms(query, tip, (tip.id, tip.root), found),
+        tip_terms=stems,
+        root_terms=found.stems.get(tip.root, NONE),
+        names=found.tree_names.get(tip.root, NONE),
+        words={tip.id: stems},
+        placed={tip.id: found.placed.get(tip.id, 1.0)},
+    )
 
-    Of each is brought with which probability it was put there, where localization placed it, and how near it is to the one before."""
-    wanted = dict.fromkeys(further, 1) | dict.fromkeys(branches, LATEST_STATES)
+
+def _tree_terms(query: Query, tip: Interaction, looked: Iterable[int], found: _Found) -> frozenset[str]:
+    """Which of the input's stems the tree has, as far as it was looked at; its topic counts."""
+    topic = frozenset(terms(tip.topic)).intersection(query.terms)
+    return topic.union(found.tree_stems.get(tip.root, NONE), *[found.stems[state] for state in looked if state in found.stems])
+
+
+# With which probability a state was put where it is, where localization placed it: `d` is its turn's decision.
+PLACED = "CASE WHEN d.probability IS NOT NULL THEN least(1, greatest(0, d.probability)) END"
+# Vectors have length 1, so that the inner product is the cosine, and costs a third of it.
+
+
+def _bring_latest(found: _Found, forest: int, said: str, branches: Collection[int], as_of: int | None) -> dict[int, list[int]]:
+    """The ids of each branch's last states, oldest first.
+
+    Of each is brought with which probability it was put there, how near it is to the one before and to the input; of the branch its centre."""
     rows = read.select(
-        """
-        SELECT wanted.branch, last.id, CASE WHEN d.probability IS NOT NULL THEN least(1, greatest(0, d.probability)) END,
-            -(v.vector <#> lag(v.vector) OVER (PARTITION BY wanted.branch ORDER BY last.position))
-        FROM unnest(%s::bigint[], %s::int[]) AS wanted(branch, states) CROSS JOIN LATERAL (
+        f"""
+        SELECT wanted.branch, last.id, {PLACED}, -(v.vector <#> lag(v.vector) OVER (PARTITION BY wanted.branch ORDER BY last.position)),
+            -(v.vector <#> %s::halfvec), 1 - (avg(v.vector) OVER (PARTITION BY wanted.branch) <=> %s::halfvec)
+        FROM unnest(%s::bigint[]) AS wanted(branch) CROSS JOIN LATERAL (
             SELECT id, turn_id, position FROM memory_interactionstate WHERE forest_id = %s AND branch_id = wanted.branch AND position <= %s
-            ORDER BY position DESC LIMIT wanted.states
+            ORDER BY position DESC LIMIT %s
         ) last
         LEFT JOIN memory_routingdecision d ON d.turn_id = last.turn_id AND NOT d.method = ANY(%s)
         LEFT JOIN memory_statevector v ON v.state_id = last.id AND v.kind = %s
         ORDER BY last.position
         """,
-        [list(wanted), list(wanted.values()), forest, read.until(as_of), BY_HAND, TURN],
+        [said, said, read.ids(branches), forest, read.until(as_of), max(LATEST_STATES, CENTRE_STATES), BY_HAND, TURN],
     )
-    latest: dict[int, list[int]] = defaultdict(list)
-    for branch, state, placed, joined in rows:
-        latest[branch].append(state)
-        if placed is not None:
-            found.placed[state] = placed
-        if joined is not None:
-            found.joined[state] = joined
-    return dict(latest)
+    of: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
+    for branch, *row in rows:
+        of[branch].append(tuple(row))
+    for last in of.values():
+        for number, (state, placed, joined, turn, _) in enumerate(last[-LATEST_STATES:]):
+            if placed is not None:
+                found.placed[state] = placed
+            if joined is not None and number:
+                found.joined[state] = joined
+            if turn is not None:
+                found.turns[state] = turn
+        end, *_, centre = last[-1]
+        if centre is not None:
+            found.centres[end] = centre
+    return {branch: [row[0] for row in last[-LATEST_STATES:]] for branch, last in of.items()}
 
 
-# Vectors have length 1, so that the inner product is the cosine, and costs a third of it.
+def _ends(forest: int, states: Iterable[int]) -> tuple[dict[int, Interaction], dict[int, float]]:
+    """These states, by id; with which probability they were put there, where localization placed them."""
+    rows = read.select(
+        f"""
+        SELECT {read.COLUMNS}, d.placed FROM {read.FROM}
+        LEFT JOIN (SELECT d.turn_id, {PLACED} AS placed FROM memory_routingdecision d WHERE NOT d.method = ANY(%s)) d ON d.turn_id = s.turn_id
+        WHERE s.forest_id = %s AND s.id = ANY(%s::bigint[])
+        """,
+        [BY_HAND, forest, read.ids(states)],
+    )
+    return {row[0]: read.interaction(row) for row in rows}, {row[0]: row[-1] for row in rows if row[-1] is not None}
 
 
-def _bring_cosines(found: _Found, spoken: Spoken, states: list[int], rest: list[int], far: list[int]) -> None:
-    """The cosines of the input with turns and their pieces; of the `rest` with the pieces that wait for the user, of those `far` with none."""
+def _bring_cosines(found: _Found, spoken: Spoken, states: Collection[int], rest: Collection[int], turns: Collection[int]) -> None:
+    """The cosines of the input with the pieces of states, of the `rest` with those that wait for the user; with these `turns`."""
     sentences = ", ".join(["-(vector <#> %s::halfvec)"] * len(spoken.sentences)) or "NULL::float8"
     descriptions = ", ".join(["-(vector <#> %s::halfvec)"] * len(spoken.descriptions)) or "NULL::float8"
     rows = read.select(
         f"""
-        SELECT state_id, NULL, -(vector <#> %s::halfvec), NULL, NULL FROM memory_statevector WHERE state_id = ANY(%s) AND kind = %s
+        SELECT state_id, NULL, -(vector <#> %s::halfvec), NULL, NULL FROM memory_statevector WHERE state_id = ANY(%s::bigint[]) AND kind = %s
         UNION ALL
         SELECT state_id, number, -(vector <#> %s::halfvec), greatest({sentences}), greatest({descriptions})
-        FROM memory_piecevector WHERE state_id = ANY(%s) OR state_id = ANY(%s) AND number BETWEEN %s AND %s
+        FROM memory_piecevector WHERE state_id = ANY(%s::bigint[]) OR state_id = ANY(%s::bigint[]) AND number BETWEEN %s AND %s
         """,
         [
-            *(spoken.whole, [*states, *rest, *far], TURN),
+            *(spoken.whole, read.ids(turns), TURN),
             *(spoken.whole, *spoken.sentences, *spoken.descriptions),
-            *(states, rest, pieces.QUESTIONS, pieces.INTRODUCED - 1),
+            *(read.ids(states), read.ids(rest), pieces.QUESTIONS, pieces.INTRODUCED - 1),
         ],
     )
     for state, number, whole, sentence, description in rows:
@@ -237,6 +299,8 @@ def _bring_cosines(found: _Found, spoken: Spoken, states: list[int], rest: list[
 
 def _bring_centres(found: _Found, forest: int, said: str, ends: Sequence[Interaction], as_of: int | None) -> None:
     """The cosine of the input with the mean of the branch's turns up to each of these states."""
+    if not ends:
+        return
     rows = read.select(
         """
         SELECT wanted.tip, 1 - (avg(v.vector) <=> %s::halfvec) FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) AS wanted(tip, branch, until)
@@ -272,37 +336,43 @@ def _bring_questions(found: _Found, forest: int, latest: Iterable[Sequence[int]]
         found.answered[state][state, number] = cosine
 
 
-def _bring_words(
-    found: _Found,
-    forest: int,
-    query: Query,
-    rare: Collection[str],
-    roots: Collection[int],
-    states: Sequence[int],
-    as_of: int | None,
-) -> None:
-    """Which of the input's stems these states have, which of the rare ones and of its names the trees.
-
-    A word is looked up by the index that has the states of each; the planner alone would read all words of these states."""
-    term, entity, trees, until = PostingKind.TERM, PostingKind.ENTITY, list(roots), read.until(as_of)
+def _stems(forest: int, query: Query, states: Iterable[int]) -> dict[int, frozenset[str]]:
+    """Which of the input's stems these states have: looked up by the index that has the states of each."""
     rows = read.select(
         """
-        SELECT 'state', p.state_id, p.term FROM unnest(%s::text[]) AS wanted(term) CROSS JOIN LATERAL (
-            SELECT state_id, term FROM memory_posting WHERE forest_id = %s AND kind = %s AND term = wanted.term AND state_id = ANY(%s) OFFSET 0
-        ) p
-        UNION ALL
-        SELECT DISTINCT 'tree', s.root_id, p.term FROM memory_posting p JOIN memory_interactionstate s ON s.id = p.state_id
-        WHERE p.forest_id = %s AND p.kind = %s AND p.term = ANY(%s) AND s.root_id = ANY(%s) AND s.position <= %s
-        UNION ALL
-        SELECT DISTINCT 'name', s.root_id, p.term FROM memory_posting p JOIN memory_interactionstate s ON s.id = p.state_id
-        WHERE p.forest_id = %s AND p.kind = %s AND p.term = ANY(%s) AND s.root_id = ANY(%s) AND s.position <= %s
+        SELECT wanted.term, (
+            SELECT array_agg(state_id) FROM memory_posting WHERE forest_id = %s AND kind = %s AND term = wanted.term AND state_id = ANY(%s::bigint[])
+        ) FROM unnest(%s::text[]) AS wanted(term)
+        """,
+        [forest, PostingKind.TERM, read.ids(states), list(query.terms)],
+    )
+    return _turned((said, having or ()) for said, having in rows)
+
+
+def _turned(having: Iterable[tuple[str, Iterable[int]]]) -> dict[int, frozenset[str]]:
+    """Words with those that have each, turned round."""
+    found: dict[int, set[str]] = defaultdict(set)
+    for said, ids in having:
+        for one in ids:
+            found[one].add(said)
+    return {one: frozenset(said) for one, said in found.items()}
+
+
+def _tree_words(forest: int, query: Query, rare: Collection[str], as_of: int | None) -> tuple[dict[int, frozenset[str]], dict[int, frozenset[str]]]:
+    """Which of the rare stems, and of the input's names, each tree has, by root."""
+    wanted = {PostingKind.TERM: list(rare), PostingKind.ENTITY: list(query.entities)}
+    rows = read.select(
+        """
+        SELECT wanted.kind, wanted.term, (
+            SELECT array_agg(DISTINCT s.root_id) FROM memory_posting p CROSS JOIN LATERAL (
+                SELECT root_id FROM memory_interactionstate WHERE forest_id = p.forest_id AND id = p.state_id AND position <= %s OFFSET 0
+            ) s WHERE p.forest_id = %s AND p.kind = wanted.kind AND p.term = wanted.term
+        ) FROM unnest(%s::smallint[], %s::text[]) AS wanted(kind, term)
         """,
         [
-            *(list(query.terms), forest, term, list(states)),
-            *(forest, term, list(rare), trees, until),
-            *(forest, entity, list(query.entities), trees, until),
+            *(read.until(as_of), forest),
+            *([kind for kind, words in wanted.items() for _ in words], [word for words in wanted.values() for word in words]),
         ],
     )
-    brought = {"state": found.stems, "tree": found.tree_stems, "name": found.tree_names}
-    for of, key, said in rows:
-        brought[of][key].add(said)
+    stems, names = (_turned((said, roots or ()) for of, said, roots in rows if of == kind) for kind in wanted)
+    return stems, names

@@ -3,41 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import connection
 
 from memory.engine.forest import Interaction
 
-# `topic` is the key of the state's tree; a tree planted a moment ago has none yet.
+# `topic` is the key of the state's tree; a tree planted a moment ago has none yet. The time comes as a number, which is read in a fifth of the time.
 COLUMNS = """
-    s.id, s.position, s.parent_id, s.root_id, s.branch_id, s.depth, s.time, s.user_text, s.assistant_text,
+    s.id, s.position, s.parent_id, s.root_id, s.branch_id, s.depth, (extract(epoch FROM s.time) * 1000000)::bigint, s.user_text, s.assistant_text,
     s.node_summary, s.path_summary, coalesce(t.key, ''), s.entities, s.keywords, s.tokens, s.refined_at IS NOT NULL
 """
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FROM = "memory_interactionstate s LEFT JOIN memory_topic t ON t.root_id = s.root_id"
 
 
 def interaction(row: Sequence[Any]) -> Interaction:
     """A row that begins with COLUMNS, as a value."""
-    return Interaction(
-        id=row[0],
-        position=row[1],
-        parent=row[2],
-        root=row[3],
-        branch=row[4],
-        depth=row[5],
-        time=row[6],
-        user=row[7],
-        assistant=row[8],
-        node_summary=row[9],
-        path_summary=row[10],
-        topic=row[11],
-        entities=tuple(row[12]),
-        keywords=tuple(row[13]),
-        tokens=row[14],
-        refined=row[15],
-    )
+    identity, position, parent, root, branch, depth, time, user, assistant, node_summary, path_summary, topic, entities, keywords, tokens, refined = row[:16]
+    at = EPOCH + timedelta(microseconds=time)
+    said = (user, assistant, node_summary, path_summary, topic)
+    return Interaction(identity, position, parent, root, branch, depth, at, *said, tuple(entities), tuple(keywords), tokens, refined)
 
 
 def select(sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -45,6 +32,11 @@ def select(sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
         return cursor.fetchall()
+
+
+def ids(values: Iterable[int]) -> str:
+    """Many ids as a parameter of a statement, to be cast with `::bigint[]`: of a list every one would be looked at for its type."""
+    return f"{{{','.join(map(str, values))}}}"
 
 
 def interactions(forest: int, ids: Iterable[int]) -> dict[int, Interaction]:

@@ -1,13 +1,15 @@
 """Hybrid recall in SQL (paper §3.2): pgvector by exact scan, BM25 and entities by postings, topic anchors.
 
 Vectors have length 1, so that the inner product is their cosine, at a third of its cost. Exact scans on purpose: from some thousand rows of a forest the
-planner would take an HNSW index by itself and lose a third of the neighbours.
+planner would take an HNSW index by itself and lose a third of the neighbours. In a large forest those are compared whose signs are most alike
+(docs/decisions/0022-large-forests.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from pgvector import HalfVector
@@ -19,6 +21,8 @@ from memory.store import read
 # Okapi BM25's usual constants.
 K1, B = 1.2, 0.75
 STATE_KINDS = ("state", "branch")
+EXACT_STATES = 20_000  # of a forest: up to here every vector is compared with a query
+ALIKE = 3_200  # … and of a larger one so many, those whose signs are most alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +66,29 @@ def literal(vector: np.ndarray) -> str:
     return f"[{','.join(['%.5g'] * len(vector)) % tuple(vector.astype(np.float16).tolist())}]"
 
 
-def semantic(forest: int, query: str, limit: int, as_of: int | None = None) -> list[tuple[int, float]]:
-    """The `limit` nearest states as (id, cosine), by the better of a state's turn vector and branch-aware vector."""
+def compared(forest: int, kinds: Collection[str], query: str, states: int, as_of: int | None = None) -> tuple[str, list[Any]]:
+    """Which rows `v` of memory_statevector are compared with a query in a forest of so many states, as a condition with its parameters.
+
+    The signs of a vector are read off an index alone, a ninth of what the vectors take; that half of all numbers differ in sign means nothing in common."""
+    early = "(%s::bigint IS NULL OR v.state_id IN (SELECT id FROM memory_interactionstate WHERE forest_id = %s AND position <= %s))"
+    every = f"v.forest_id = %s AND v.kind = ANY(%s) AND {early}"
+    parameters = [forest, list(kinds), as_of, forest, as_of]
+    if states <= EXACT_STATES:
+        return every, parameters
+    alike = f"SELECT v.id FROM memory_statevector v WHERE {every} ORDER BY v.bits <~> binary_quantize(%s::halfvec)::varbit LIMIT %s"
+    return f"v.id = ANY(ARRAY({alike}))", [*parameters, query, ALIKE]
+
+
+def semantic(forest: int, query: str, limit: int, states: int, as_of: int | None = None) -> list[tuple[int, float]]:
+    """The `limit` nearest states as (id, cosine), by the better of a state's turn vector and branch-aware vector; of a forest of so many `states`."""
+    which, parameters = compared(forest, STATE_KINDS, query, states, as_of)
     return read.select(
-        """
+        f"""
         SELECT state_id, max(similarity) AS best FROM (
-            SELECT v.state_id, -(v.vector <#> %s::halfvec) AS similarity
-            FROM memory_statevector v
-            WHERE v.forest_id = %s AND v.kind = ANY(%s)
-              AND (%s::bigint IS NULL OR v.state_id IN (SELECT id FROM memory_interactionstate WHERE forest_id = %s AND position <= %s))
-            ORDER BY similarity DESC LIMIT %s
+            SELECT v.state_id, -(v.vector <#> %s::halfvec) AS similarity FROM memory_statevector v WHERE {which} ORDER BY similarity DESC LIMIT %s
         ) near GROUP BY state_id ORDER BY best DESC, state_id DESC LIMIT %s
         """,
-        [query, forest, list(STATE_KINDS), as_of, forest, as_of, 2 * limit, limit],
+        [query, *parameters, 2 * limit, limit],
     )
 
 

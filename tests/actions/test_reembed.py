@@ -107,7 +107,7 @@ def test_exact_scans_stay_exact_at_another_length(forest, moved):
     reembed.run(reembed.begin(forest).pk)
     forest.refresh_from_db()
     asked = np.array(vector("a budget for bread"), dtype=np.float32)
-    near = channels.semantic(forest.pk, channels.literal(asked / np.linalg.norm(asked)), 3)
+    near = channels.semantic(forest.pk, channels.literal(asked / np.linalg.norm(asked)), 3, 0)
     best: dict[int, float] = {}
     for row in StateVector.objects.in_forest(forest).filter(kind__in=["state", "branch"]):
         kept = np.array(row.vector)

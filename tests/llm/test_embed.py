@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 
 from memory.llm import build_model
-from memory.llm.embed import MANY, Embedder, ModelMissingError, embedder
+from memory.llm.embed import MANY, Embedder, ModelMissingError, ahead, embedder, embedding_with
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -73,3 +73,15 @@ def test_many_texts_are_embedded_as_each_alone() -> None:
     alone = np.concatenate([embedder().embed([text]) for text in texts])
     assert np.array_equal(embedder().embed(texts), alone)
     assert len(np.unique(alone, axis=0)) == len(texts)
+
+
+def test_vectors_made_ahead_are_those_made_at_once() -> None:
+    texts = ["The oven goes on the window wall.", "Sourdough"]
+    assert np.array_equal(ahead(texts)(), embedder().embed(texts))
+
+
+def test_without_the_model_what_was_begun_says_so(tmp_path: Path) -> None:
+    with embedding_with(Embedder(tmp_path)):
+        begun = ahead(["Sourdough"])
+    with pytest.raises(ModelMissingError):
+        begun()

