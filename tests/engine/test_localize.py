@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.engine import localize, pieces, rank
+from memory.engine import features, localize, pieces, rank
 from memory.engine.calibration import Calibration, CalibrationMismatchError
 from memory.engine.features import FEATURES, VERSION, wording
 from memory.engine.forest import Anchor, Hit, Interaction, Lane, Recall, Recalled, Sign
@@ -303,6 +303,44 @@ def test_the_matter_of_a_branch_goes_on_from_before_a_stray_turn() -> None:
 def test_the_stray_matter_itself_goes_on_at_the_tip() -> None:
     decision = localize.localize(asked("And are they light?"), with_a_stray(0.1, 0.8), CALIBRATION)
     assert decision.parent == STRAY.id and "left aside" not in decision.why
+
+
+def splits(recall: Recall, text: str) -> dict[int | None, dict[str, float]]:
+    """The features that compare what stays of a branch with what is left aside, by the state left aside (None: the branch as it is)."""
+    table = features.table(asked(text), recall)
+    names = [name for name in FEATURES if name.startswith("split_")]
+    at = [list(FEATURES).index(name) for name in names]
+    return {
+        lane.aside: dict(zip(names, row[at].tolist(), strict=True))
+        for lane, row in zip(table.lanes, table.rows[:-1], strict=True)
+        if lane.tip.branch == STRAY.branch
+    }
+
+
+def test_what_stays_of_a_branch_is_compared_with_what_would_be_left_aside() -> None:
+    recall = with_a_stray(0.6, 0.1)
+    stray = recall.lanes[STRAY.branch]
+    whole = replace(stray, turns={1: 0.2, 2: 0.6, 4: 0.1}, pieces={(2, 0): 0.7, (4, 0): 0.3}, words={1: frozenset(), 2: frozenset({"loud"}), 4: frozenset()})
+    before = replace(recall.earlier[0], pieces={(2, 0): 0.7}, words={2: frozenset({"loud"})}, terms=frozenset({"loud"}), placed={4: 0.4})
+    found = splits(replace(recall, lanes={**recall.lanes, STRAY.branch: whole}, earlier=[before]), "And is it loud?")
+    expected = {"split_near": 0.5, "split_piece": 0.4, "split_words": 1.0, "split_doubt": 0.6 * 1.9, "split_length": 1.0, "split_sure": 0.0}
+    assert found[STRAY.id] == pytest.approx(expected)
+    assert found[None] == pytest.approx({name: -value for name, value in expected.items()})  # what speaks for the place before speaks against the end
+
+
+def test_a_branch_without_a_doubt_has_nothing_to_compare() -> None:
+    assert set(splits(replace(with_a_stray(0.6, 0.1), earlier=[]), "And is it loud?")[None].values()) == {0.0}
+
+
+def test_a_name_that_only_what_is_left_aside_spoke_of_is_not_known_before_it() -> None:
+    recall = with_a_stray(0.6, 0.1)
+    terms = frozenset({"kungsleden"})  # names are looked up in whole trees, so that also the branch before has it
+    whole = replace(recall.lanes[STRAY.branch], names=frozenset({"kungsleden"}), terms=terms)
+    query = asked("Is Kungsleden far?")
+    assert query.entities == ("kungsleden",)
+    before = replace(recall.earlier[0], names=whole.names, terms=frozenset())
+    known = features.known_names(query, [whole, before, replace(before, terms=terms)])
+    assert known == [{"kungsleden"}, frozenset(), {"kungsleden"}]
 
 
 def test_a_branch_is_one_candidate_with_the_share_of_all_its_places() -> None:

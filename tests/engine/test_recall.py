@@ -106,9 +106,9 @@ def recalled(identity: int, similarity: float, parent: int | None = None) -> Rec
 
 
 def test_a_branch_is_doubted_where_a_turn_was_put_unsurely_the_most_doubtful_first() -> None:
-    latest = {7: [1, 2, 3, 4], 9: [5, 6]}
-    placed = {1: 0.1, 2: 0.79, 3: 0.3, 4: 0.5, 5: 1.0, 6: 0.8}
-    assert doubtful(latest, placed) == [(7, 2), (7, 3)]  # the first state of a branch has none before it on it; two of a branch at most
+    latest = {7: [1, 2, 3, 4, 8], 9: [5, 6]}
+    placed = {1: 0.1, 2: 0.84, 3: 0.3, 4: 0.5, 5: 1.0, 6: 0.85, 8: 0.6}
+    assert doubtful(latest, placed) == [(7, 2), (7, 3), (7, 4)]  # the first state of a branch has none before it on it; three of a branch at most
     assert doubtful({7: [1, 2], 9: [5, 6]}, {2: 0.79, 6: 0.4}) == [(9, 1), (7, 1)]
     assert doubtful(latest, {}) == []
     many = {branch: [branch, branch + 1] for branch in range(0, 60, 2)}
