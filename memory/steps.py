@@ -400,10 +400,14 @@ class Evidenced:
 
 def gather_pool(forest: Forest, place: Place, as_of: int | None = None, kinds: Collection[EvidenceKind] = evidence.KINDS) -> Pool:
     """Everything assembly may choose from: the path, supplemental turns, facts and records (of these `kinds`), update pairs."""
+    turns = _supplemental(place)
+    if assembly.looks_back(place.query):
+        count_ahead([assembly.state_text(state, forest.time_zone) for state, _ in turns])
     path = read.path(forest.pk, place.decision.parent)
+    fits = sum(state.tokens for state in path) <= settings.EVIDENCE_BUDGET
+    count_ahead([assembly.state_text(state, forest.time_zone) for state in (path if fits else path[-assembly.RAW_TAIL :])])
     second = read.path(forest.pk, place.decision.second)
     on_path = {state.id for state in (*path, *second)}
-    turns = _supplemental(place)
     lexical = [state.id for state, _ in turns[:LEXICAL_STATES]]
     counted = {*place.query.content, *canonical(terms.words(place.query.text))} if place.query.asks(*COMPUTED_KINDS) else set()
     query = channels.literal(place.vector)
@@ -423,8 +427,6 @@ def _supplemental(place: Place) -> list[tuple[Interaction, float]]:
 
 def assemble(forest: Forest, place: Place, budget: int, as_of: int | None = None) -> tuple[Context, Pool]:
     """The evidence for an input at its place, within `budget` tokens (paper §3.3). Reads only."""
-    if assembly.looks_back(place.query):
-        count_ahead([assembly.state_text(state, forest.time_zone) for state, _ in _supplemental(place)])
     pool = gather_pool(forest, place, as_of)
     return pack(place, pool, budget, forest.time_zone), pool
 

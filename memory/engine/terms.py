@@ -282,6 +282,25 @@ def entity_terms(text: str) -> list[str]:
     return list(dict.fromkeys(term for span in entity_spans(text) if (term := entity_term(span))))
 
 
+_WORDS = re.compile(r"[a-z]+(?: [a-z]+)*")
+_UNCASED = frozenset('"@#')  # quotations and handles are names in small letters too
+_SMALL = frozenset("of the de la van der von del du com org net io dev ai co eu fr uk".split())  # parts of names and of addresses, which have none
+
+
+def _is_written_as_name(name: str, text: str, folded: str) -> bool:
+    """Whether a word of the name stands in the text with a capital, as one of every name does; `folded` is the text in small letters."""
+    words = name.split()
+    if not _SMALL.isdisjoint(words):
+        return True
+    for word in words:
+        at = folded.find(word)
+        while at >= 0:
+            if text[at : at + len(word)] != word:
+                return True
+            at = folded.find(word, at + 1)
+    return False
+
+
 def has_entity(text: str, entities: Iterable[str]) -> bool:
     """Whether a text has one of these entities, as the entity index knows them.
 
@@ -289,6 +308,8 @@ def has_entity(text: str, entities: Iterable[str]) -> bool:
     plain = fold(text).replace("'", "")
     exact = not plain.isascii()  # what folding makes of a part depends on what is beside it
     possible = {name for name in entities if exact or not name.isascii() or any(map(str.isdigit, name)) or all(word in plain for word in name.split())}
+    if text.isascii() and _UNCASED.isdisjoint(text):
+        possible = {name for name in possible if not _WORDS.fullmatch(name) or _is_written_as_name(name, text.replace("'", ""), plain)}
     return bool(possible) and not possible.isdisjoint(entity_terms(text))
 
 

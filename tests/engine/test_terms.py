@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.engine.query import read
-from memory.engine.terms import MAX_TERM, content_terms, count_words, entity_spans, entity_term, entity_terms, fold, number, surfaces, terms
+from memory.engine.terms import MAX_TERM, content_terms, count_words, entity_spans, entity_term, entity_terms, fold, has_entity, number, surfaces, terms
 from memory.engine.text import sentences
 from tests import effort
 
@@ -136,3 +136,28 @@ def test_the_largest_turn_of_anything_is_read_in_no_time(piece: str) -> None:
 )
 def test_words_are_counted_alike_with_and_without_blanks(text: str, count: int) -> None:
     assert count_words(text) == count
+
+
+NAMED = (
+    "Anna",
+    "anna",
+    "van Gogh",
+    "“a quiet place”",
+    '"a quiet place"',
+    "O'Brien",
+    "iPhone",
+    "@anna",
+    "#anna",
+    "example.com",
+    "New York",
+    "new york",
+    "Jean-Luc",
+    "5 kg",
+    "Hello",
+)
+
+
+@given(st.lists(st.sampled_from((*NAMED, "went", "to", "of", ".", "\n")), max_size=12), st.lists(st.sampled_from(NAMED), max_size=4))
+def test_a_text_has_the_entities_that_are_found_in_it(words: list[str], names: list[str]) -> None:
+    text, wanted = " ".join(words), entity_terms(". ".join(names)) + [fold(name) for name in names]
+    assert has_entity(text, wanted) == (not set(wanted).isdisjoint(entity_terms(text)))
