@@ -123,6 +123,9 @@ DATABASE_URL = os.environ.get("DATABASE_URL") or "postgres:///arborweb"
 DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=0, conn_health_checks=True)}
 DATABASES["default"]["ENGINE"] = "django.db.backends.postgresql"
 DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": env_int("DATABASE_POOL", 16), "timeout": 10}
+# A statement of a turn takes a millisecond or two: starting parallel workers for it takes three times that, from the cores that others wait for. And what
+# a turn reads is in memory, where one page is as near as the next.
+DATABASES["default"]["OPTIONS"].setdefault("options", "-c max_parallel_workers_per_gather=0 -c random_page_cost=1.1")
 if os.environ.get("ARBORWEB_TEST_DATABASE"):  # two test runs at once don't share a database
     DATABASES["default"]["TEST"] = {"NAME": os.environ["ARBORWEB_TEST_DATABASE"]}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
