@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from django.db import connection
 
 from arborweb.home import PROJECT
 from arborweb.settings import celery_broker_url
@@ -55,3 +56,25 @@ def test_a_number_that_is_none_is_refused_by_name():
 )
 def test_celery_spells_a_socket_its_own_way(url, broker):
     assert celery_broker_url(url) == broker
+
+
+@pytest.mark.django_db
+def test_the_database_is_asked_without_parallel_workers_and_reads_pages_as_near():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('max_parallel_workers_per_gather'), current_setting('random_page_cost')")
+        assert cursor.fetchone() == ("0", "1.1")
+
+
+@pytest.mark.parametrize(
+    ("asked", "options"), [("", "-c max_parallel_workers_per_gather=0 -c random_page_cost=1.1"), ("?options=-c%20work_mem%3D8MB", "-c work_mem=8MB")]
+)
+def test_a_url_may_ask_the_database_for_other_options(asked, options):
+    result = manage(
+        "shell",
+        "-v",
+        "0",
+        "-c",
+        "from django.conf import settings; print(settings.DATABASES['default']['OPTIONS']['options'])",
+        DATABASE_URL=f"postgres://a:b@c/d{asked}",
+    )
+    assert result.stdout.strip().endswith(options), result.stderr
