@@ -1,7 +1,6 @@
 """The pages that aren't the interface of the memory: the one page itself, signing in, and the health check."""
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import AuthenticationForm
@@ -16,6 +15,7 @@ from sesame.views import LoginView as SesameLoginView
 from arborweb import health
 from arborweb.sign_in import SignInForm
 from memory.models import Forest
+from memory.threads import Pool
 
 _LINK_LOCK = 0x41_72_62_6C  # any number, the same in every process
 
@@ -66,7 +66,7 @@ class SignInLink(SesameLoginView):
 
 
 _CHECKS = {"database": health.database_is_up, "redis": health.redis_is_up, "worker": health.worker_is_up, "model": health.model_is_up}
-_executor = ThreadPoolExecutor(max_workers=2 * len(_CHECKS), thread_name_prefix="health")
+_threads = Pool("health", 2 * len(_CHECKS))
 
 
 @never_cache
@@ -84,7 +84,7 @@ async def _state(name: str) -> str:
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(health.LIMIT_SECONDS):
-            answer = await loop.run_in_executor(_executor, _CHECKS[name])
+            answer = await loop.run_in_executor(_threads.executor, _CHECKS[name])
     except Exception:  # whatever it is, and it may be anything: this part doesn't work
         return "down"
     return answer if isinstance(answer, str) else "up" if answer else "down"

@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
+import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from typing import ParamSpec, TypeVar
@@ -23,8 +24,24 @@ log = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_executor = ThreadPoolExecutor(max_workers=8, thread_name_prefix="blocking")
-_helpers = ThreadPoolExecutor(max_workers=4, thread_name_prefix="beside")  # wait for no connection but their own
+
+class Pool:
+    """A few threads of this process. A forked child begins with none: those of its parent don't live on in it, and what it gave them would wait for ever."""
+
+    def __init__(self, name: str, most: int | None = None) -> None:
+        self._name, self._most = name, most
+        self._begin()
+        os.register_at_fork(after_in_child=self._begin)
+
+    def _begin(self) -> None:
+        self.executor = ThreadPoolExecutor(self._most, thread_name_prefix=self._name)
+
+    def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        return self.executor.submit(function, *args, **kwargs)
+
+
+_blocking = Pool("blocking", 8)
+_helpers = Pool("beside", 4)  # wait for no connection but their own
 
 
 def _then_close(call: Callable[[], T]) -> T:
@@ -50,7 +67,7 @@ async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs)
     """
     context = contextvars.copy_context()
     call: Callable[[], T] = partial(context.run, partial(function, *args, **kwargs))
-    return await asyncio.get_running_loop().run_in_executor(_executor, partial(_then_close, call))
+    return await asyncio.get_running_loop().run_in_executor(_blocking.executor, partial(_then_close, call))
 
 
 @contextmanager

@@ -1,13 +1,14 @@
 """Blocking work beside the caller's: on a connection of its own, but never apart from a transaction."""
 
 import threading
+from multiprocessing import get_context
 from typing import Any
 
 import pytest
 from django.db import connection, transaction
 
 from memory.models import Forest
-from memory.threads import beside
+from memory.threads import Pool, beside
 
 
 def backend() -> tuple[int, str]:
@@ -36,3 +37,16 @@ def test_within_a_transaction_it_sees_what_the_transaction_wrote(ines: Any) -> N
         forest = Forest.objects.create(owner=ines, name="Unseen by others")
         assert beside(lambda: Forest.objects.filter(pk=forest.pk).exists())()
         assert beside(backend)() == backend()
+
+
+def test_a_forked_child_has_threads_of_its_own() -> None:
+    """Fits and benches fork; a pool that went along had counted on threads that don't exist there."""
+    pool = Pool("test")
+    assert pool.submit(int, "7").result(timeout=5) == 7
+    child = get_context("fork").Process(target=lambda: pool.submit(int, "7").result(timeout=5))
+    child.start()
+    child.join(timeout=20)
+    alive = child.is_alive()
+    child.kill()
+    child.join()
+    assert (alive, child.exitcode) == (False, 0)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from memory.llm import build_model, endpoints
 from memory.llm.endpoints import Endpoint
+from memory.threads import Pool
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 # From so many texts on, such as an input and its sentences, a second thread takes half of them: the model computes outside Python's lock.
 MANY = 2
-_helpers = ThreadPoolExecutor(thread_name_prefix="embedding")  # wait for nobody
-_ahead = ThreadPoolExecutor(thread_name_prefix="embedding-ahead")  # may wait for a helper
+_helpers = Pool("embedding")  # wait for nobody
+_ahead = Pool("embedding-ahead")  # may wait for a helper
 
 
 class ModelMissingError(RuntimeError):

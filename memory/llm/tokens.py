@@ -13,12 +13,14 @@ import os
 import re
 import tempfile
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+
+from memory.threads import Pool
 
 if TYPE_CHECKING:
     import tiktoken
@@ -30,7 +32,7 @@ CACHE_NAME = "fb374d419588a4632f3f557e76b4b70aebbca790"
 REMEMBERED = 50_000
 
 _counts: dict[bytes, int] = {}
-_ahead = ThreadPoolExecutor(thread_name_prefix="counting")
+_ahead = Pool("counting")
 
 
 class TokenizerMissingError(RuntimeError):
