@@ -154,6 +154,11 @@ async def test_a_stopped_answer_keeps_its_part_and_can_be_tried_again(forest, an
             break
         await asyncio.sleep(0.05)
     turn = await reach(turn, "cancelled")
+    for _ in range(100):  # it is told within the transaction that writes the part: a moment before others see it
+        if turn.partial:
+            break
+        await asyncio.sleep(0.05)
+        await in_thread(turn.refresh_from_db)
     assert turn.partial == said[-1]["partial"] != ""
     assert not await InteractionState.objects.aexists()
 
