@@ -9,7 +9,7 @@ import pytest
 from django.apps import apps
 from django.db import connection
 
-from memory import generation, messages, present, steps
+from memory import generation, messages, present, steps, why_not
 from memory.actions import replay_turns
 from memory.actions.create_forest import create_forest
 from memory.actions.keep_turn import keep_turn
@@ -287,5 +287,5 @@ async def test_why_not_that_one_says_that_the_model_was_asked(forest, answering,
     hostile.always = answers(choosing(1))
     turn = await say(forest, UNSURE)
     other = await in_thread(lambda: next(one for one in InteractionState.objects.filter(position__lte=3).order_by("pk") if one.pk != turn.decision.chosen_id))
-    told = await in_thread(steps.why_not, turn, other)
+    told = await in_thread(why_not.weigh, turn, other)
     assert told.words.startswith("Ranking alone was unsure, so the language model was asked")

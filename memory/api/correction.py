@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from memory import errors, present, steps
+from memory import errors, present, why_not
 from memory.actions import replay_turns
 from memory.actions.publish_outbox import publish_outbox
 from memory.actions.reroute import Move, reroute_many
@@ -25,7 +25,7 @@ class WhyNot(View):
         own, asked = self.turn(turn), self.state(state)
         if own.forest_id != asked.forest_id:
             raise errors.unknown_state()
-        weighed = steps.why_not(own, asked)
+        weighed = why_not.weigh(own, asked)
         candidate, winner = candidate_json(weighed.candidate), candidate_json(weighed.winner)
         parts = part_list([candidate, winner])
         return Response({"state": asked.pk, "candidate": candidate, "winner": winner, "parts": parts, "words": weighed.words, "changed": weighed.changed})

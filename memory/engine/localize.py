@@ -119,14 +119,14 @@ def _decide(
     branches, threshold = scored.branches, scored.scores[-1]
     every = rank.probabilities(scored.scores, temperature)
     method, chosen = _choose(query, scored, every, recall, then)
-    shares = _best_places([branch.tip.branch for branch in branches], every, chosen)
+    shares, fresh = _best_places([branch.tip.branch for branch in branches], every, chosen), every[-1]
     if method in ("continuation", "temporal") and chosen is not None:
-        given = _given([*shares.values(), every[-1]], list(shares).index(chosen), cue_probability.get(method, SURE))
-        shares, every = dict(zip(shares, given, strict=False)), given
+        *given, fresh = _given([*shares.values(), fresh], list(shares).index(chosen), cue_probability.get(method, SURE))
+        shares = dict(zip(shares, given, strict=True))
     order = sorted(shares, key=lambda place: (place != chosen, -shares[place], branches[place].tip.id))[:shown]
     *parts, fresh_parts = scored.parts([*order, -1])
     likeliest = [_candidate(branches[place], told, scored.scores[place], shares[place]) for place, told in zip(order, parts, strict=True)]
-    new = Candidate(None, None, "A new topic", "", False, threshold, every[-1], fresh_parts)
+    new = Candidate(None, None, "A new topic", "", False, threshold, fresh, fresh_parts)
     ranked = sorted([*likeliest, new], key=lambda one: ((one is not new) if chosen is None else (one is not likeliest[0]), -one.probability, one.state or 0))
     kept = _signed(query, recall, [branches[place] for place in order], ranked)
     winner, runner_up = kept[0], kept[1] if len(kept) > 1 else None

@@ -58,10 +58,9 @@ class Field:
         scored: list[float] = calibration.places.scores(self.rows).tolist()
         return scored
 
-    def parts(self, calibration: Calibration, places: Sequence[int] | None = None) -> list[dict[str, float]]:
-        """The scores by their parts, which sum to them: of all places, or of some by their row, −1 being the new root."""
-        rows = self.rows if places is None else self.rows[list(places)]
-        return [dict(zip(PARTS, scored, strict=True)) for scored in calibration.parts(rows).tolist()]
+    def parts(self, calibration: Calibration, places: Sequence[int]) -> list[dict[str, float]]:
+        """The scores of some places by their parts, which sum to them; by row, −1 being the new root."""
+        return [dict(zip(PARTS, scored, strict=True)) for scored in calibration.parts(self.rows[list(places)]).tolist()]
 
 
 def read(query: Query, recall: Recall) -> Field:

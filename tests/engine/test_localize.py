@@ -368,7 +368,7 @@ def test_the_paper_s_own_sum_knows_ends_of_branches_only() -> None:
 
 def of_all_places(recall: Recall) -> list[float]:
     field = rank.read(asked("And is it loud?"), recall)
-    return probabilities([sum(parts.values()) for parts in field.parts(CALIBRATION)], CALIBRATION.temperature)
+    return probabilities(field.scores(CALIBRATION), CALIBRATION.temperature)
 
 
 @given(
