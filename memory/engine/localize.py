@@ -22,7 +22,7 @@ from memory.engine.features import PARTS
 from memory.engine.forest import Candidate, Decision, Interaction, Method, Recall, Recalled
 from memory.engine.query import Query
 from memory.engine.rank import Branch
-from memory.engine.text import excerpt, one_line
+from memory.engine.text import ended, excerpt, one_line
 from memory.engine.when import Window
 
 SURE: Final = 0.9  # from this probability a decision stands alone: on held-out dialogues such are right 98 times in 100
@@ -249,9 +249,9 @@ def _why(query: Query, method: Method, winner: Candidate, runner_up: Candidate |
     """What decided and what nearly did, in one or two plain sentences."""
     place = place_words(winner)
     if method == "continuation":
-        return f"“{excerpt(query.cues.continuation, 40)}” can only mean the matter at hand, so it continues {place}."
+        return f"“{excerpt(query.cues.continuation, 40)}” can only mean the matter at hand, so it continues {ended(place)}"
     if method == "temporal" and query.cues.temporal is not None:
-        return f"“{one_line(query.cues.temporal.phrase)}” points to what was said then, in {place}."
+        return f"“{one_line(query.cues.temporal.phrase)}” points to what was said then, in {ended(place)}"
     rival = _rival(winner, runner_up, shown_too)
     if winner.state is None:
         if runner_up is None:
@@ -261,7 +261,7 @@ def _why(query: Query, method: Method, winner: Candidate, runner_up: Candidate |
         named = [one.words for one in favouring(winner, runner_up) if one.sign is not None][:1]
         return f"Begins a new topic: {', and '.join(['no path is close enough to it', *named])}.{rival}"
     verb = "Continues" if winner.active else "Returns to"
-    return f"{verb} {place}{'' if place.endswith('…') else '.'} {_reasons(winner, runner_up)}{rival}"
+    return f"{verb} {ended(place)} {_reasons(winner, runner_up)}{rival}"
 
 
 def _reasons(winner: Candidate, runner_up: Candidate | None) -> str:

@@ -45,6 +45,11 @@ def printable(text: str) -> str:
     return _UNSAFE.sub("", _LINE_END.sub("\n", text))
 
 
+def ended(sentence: str) -> str:
+    """The sentence with its full stop; one that ends with an excerpt's ellipsis has its end."""
+    return sentence if sentence.endswith("…") else f"{sentence}."
+
+
 def excerpt(text: str, characters: int) -> str:
     """The start of a text on one line, at most so many characters, cut at a word with an ellipsis."""
     line = one_line(text)

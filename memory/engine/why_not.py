@@ -9,7 +9,7 @@ from memory.engine.contrast import contrast
 from memory.engine.forest import Candidate, Method
 from memory.engine.localize import place_words
 from memory.engine.query import Query
-from memory.engine.text import excerpt, one_line
+from memory.engine.text import ended, excerpt, one_line
 
 NAMED: Final = 2  # parts named on either side
 
@@ -31,16 +31,16 @@ def words(query: Query, method: Method, candidate: Candidate, winner: Candidate,
             aside = "what came after was put there unsurely, and is left aside" if leaves.unsurely else "what came after is left aside"
             after = ", but after the place" if leaves.later else ""
             return f"It lies on the branch that was chosen{after}: it goes on from an earlier turn, {place_words(winner)}; {aside}."
-        return f"It lies on the branch that was chosen, which goes on from its end, {place_words(winner)}."
+        return f"It lies on the branch that was chosen, which goes on from its end, {ended(place_words(winner))}"
     weighed = _weighed(candidate, winner)
     if given:
-        return f"You said where it goes: {place_words(winner)}. Without that, by the score: {weighed}"
+        return f"You said where it goes: {ended(place_words(winner))} Without that, by the score: {weighed}"
     if method == "asked":
-        return f"Ranking alone was unsure, so the language model was asked, and with its word it was {place_words(winner)}. By the score alone: {weighed}"
+        return f"Ranking alone was unsure, so the language model was asked, and with its word it was {ended(place_words(winner))} By the score alone: {weighed}"
     if method == "continuation" and winner.active:
-        return f"“{excerpt(query.cues.continuation, 40)}” can only mean the matter at hand, {place_words(winner)}. By the score alone: {weighed}"
+        return f"“{excerpt(query.cues.continuation, 40)}” can only mean the matter at hand, {ended(place_words(winner))} By the score alone: {weighed}"
     if method == "temporal" and query.cues.temporal is not None:
-        return f"“{one_line(query.cues.temporal.phrase)}” points to what was said then, in {place_words(winner)}. By the score alone: {weighed}"
+        return f"“{one_line(query.cues.temporal.phrase)}” points to what was said then, in {ended(place_words(winner))} By the score alone: {weighed}"
     return weighed[:1].upper() + weighed[1:]
 
 
@@ -52,8 +52,8 @@ def _weighed(candidate: Candidate, winner: Candidate) -> str:
     that = "a new topic" if winner.state is None else "that one"
     sides = [f"For {name}: {', and '.join(said)}." for name, said in ((that, against), ("this one", for_it)) if said]
     if candidate.score >= winner.score:
-        return " ".join([f"nothing: {scores}.", *reversed(sides)])
-    return " ".join([f"{scores}.", *sides])
+        return " ".join([f"nothing: {ended(scores)}", *reversed(sides)])
+    return " ".join([ended(scores), *sides])
 
 
 def _number(score: float) -> str:

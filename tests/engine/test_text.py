@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.engine.text import branch_text, excerpt, one_line, sentences, trim
+from memory.engine.text import branch_text, ended, excerpt, one_line, sentences, trim
 
 
 def test_sentences_end_at_marks_and_lines_but_not_at_abbreviations() -> None:
@@ -43,3 +43,8 @@ def test_the_branch_aware_text_has_topic_path_node_and_entities() -> None:
 @pytest.mark.parametrize("characters", [0, 1, 2, 5])
 def test_a_very_short_excerpt_is_still_short(characters: int) -> None:
     assert len(excerpt("extractor hood", characters)) <= max(1, characters)
+
+
+def test_a_sentence_has_one_end() -> None:
+    assert ended("Returns to Kitchen") == "Returns to Kitchen."
+    assert ended("Returns to Kitchen, Berg & Son’s quote is…") == "Returns to Kitchen, Berg & Son’s quote is…"
