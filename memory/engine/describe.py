@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Final
 
 from memory.engine import wording
-from memory.engine.phrases import PAUSES
+from memory.engine.phrases import PAUSES, STOPS
 from memory.engine.wording import Wording
 
 DESCRIPTION_LIMIT: Final = 2
 INTRODUCTION_LIMIT: Final = 3
+_MATTER_WORDS = 4  # words of a matter, at most, where nothing ends it
 _OPENING = 3  # tokens that a pause may stand in: “der Frau, die mir die Haare schneidet”
 _DESCRIBED_IN, _INTRODUCED_IN = 1_000, 2_000  # characters that are looked at
 
@@ -21,6 +22,25 @@ _DESCRIBED_IN, _INTRODUCED_IN = 1_000, 2_000  # characters that are looked at
 def descriptions(text: str) -> list[str]:
     """The descriptions in a text, as written, at most DESCRIPTION_LIMIT, the longest first."""
     return sorted(_said(text[:_DESCRIBED_IN], "describing"), key=lambda phrase: -len(phrase))[:DESCRIPTION_LIMIT]
+
+
+def matter(text: str) -> str:
+    """The matter that a text names before it comes to the point, as written: “on the subject of the brewing”, “zum Teich”. Empty where it names none.
+
+    It ends where its clause does, else after _MATTER_WORDS words."""
+    worded = wording.read(text)
+    spans = worded.found.get("topical")
+    if not spans:
+        return ""
+    first, after = min(spans, key=lambda span: (span[0], -span[1]))
+    ended = (place for place in range(first + 1, len(worded.tokens)) if worded.tokens[place] in PAUSES or worded.tokens[place] in STOPS)
+    end = next(ended, len(worded.tokens))
+    return _as_written(worded.text, worded, first, end if end <= after + 2 * _MATTER_WORDS else after + _MATTER_WORDS)
+
+
+def named(text: str) -> list[str]:
+    """What of a text tells which matter it belongs to: the one it names first, its descriptions; at most DESCRIPTION_LIMIT."""
+    return list(dict.fromkeys(filter(None, [matter(text), *descriptions(text)])))[:DESCRIPTION_LIMIT]
 
 
 def introductions(text: str) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.engine import describe, pieces, reply
+from memory.engine import describe, gender, pieces, reply
 from memory.engine.forest import Lane, Recall
 from memory.engine.query import Query
 from memory.engine.recall import idf, is_common
@@ -25,14 +25,15 @@ from memory.engine.terms import terms
 Column = NDArray[np.float64]
 Columns = dict[str, Column]
 
-VERSION: Final = 6
+VERSION: Final = 7
 SHARPNESS: Final = 0.06  # of the softmax that gives each branch its share of a similarity; of covered words
 WORD_SHARPNESS: Final = 0.15
 ASKS, TELLS = 0.4, 0.6  # shares of telling turns from which a person counts as one who tells, and wholly so
 OPEN_FROM, OPEN_SPREAD, OPEN_HIGH = 0.08, 0.15, 0.25  # cosines with an open question from which, and over which span, they speak for it
+ASKING: Final = "?？؟"
 ANSWERED: Final = 2.0  # how fast an open question counts as answered as the next turn comes near it
 NEAR_LEADS: Final = ("near_described", "near_tip", "near_centre", "near_best", "near_sentence", "near_sentences", "near_root", "near_said")
-LEADS: Final = (*NEAR_LEADS, "words_path", "names_shared", "open_any", "open_near", "item_near")
+LEADS: Final = (*NEAR_LEADS, "words_path", "names_shared", "open_any", "open_near", "item_near", "asked_near", "asked_fits", "gender")
 SHARES: Final[Mapping[str, float]] = {
     "near_centre": SHARPNESS,
     "near_best": SHARPNESS,
@@ -97,14 +98,19 @@ OF_BRANCHES: Final[Mapping[str, str]] = {
     **{f"share_{name}": "meaning" for name in SHARES if name.startswith("near")},
     **dict.fromkeys(("words_tip", "words_only", "number_only", "share_words_only"), "words"),
     **dict.fromkeys(("names_shared", "names_only", "names_elsewhere", "lead_names_shared", "contrast_names"), "names"),
+    **dict.fromkeys(("names_root", "names_root_only", "names_root_elsewhere", "contrast_names_root", "contrast_names_root_elsewhere"), "names"),
+    **dict.fromkeys(("gender", "lead_gender"), "names"),
     **dict.fromkeys(("near_root", "lead_near_root", "words_path", "words_root", "lead_words_path", "share_words_path"), "path"),
     **dict.fromkeys(("topic", "contrast_centre"), "path"),
     **dict.fromkeys(("open_last", "open_last_tells", "open_last_short", "open_near", "open_any", "open_tells", "open_some", "open_much"), "reply"),
+    **dict.fromkeys(("asked", "asked_near", "asked_fits", "asked_tells", "lead_asked_near", "lead_asked_fits", "active_asked_fits_elsewhere"), "reply"),
     **dict.fromkeys(("open_fits", "open_elsewhere", "active_open_some_elsewhere", "lead_open_any", "lead_open_near"), "reply"),
     **dict.fromkeys(("list_last_picking", "list_any_picking", "list_none_picking", "list_reconsidering", "list_choosing"), "reply"),
     **dict.fromkeys(("item_near", "lead_item_near", "active_item_near_elsewhere"), "reply"),
     **dict.fromkeys(("active", "recent", "age"), "recency"),
     **dict.fromkeys(("active_near_tip", "active_words_tip", "active_names_elsewhere", "active_names_only"), "recency"),
+    **dict.fromkeys(("active_names_root_elsewhere", "active_gender"), "recency"),
+    **dict.fromkeys(("active_unasked", "active_asked_near_elsewhere"), "reply"),
     **{f"active_share_{name}": "recency" for name in SHARES},
     **{f"active_{name}": "cue" for name in WORDINGS},
     "other_returning": "cue",
@@ -122,6 +128,7 @@ OF_NEW: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         ("new_unknown_name", "new_known_name", "new_unknown_name_worded", "new_unknown_name_near", "new_introducing", "new_introducing_first"), "names"
     ),
+    **dict.fromkeys(("new_root_name", "new_gender"), "names"),
 }
 FEATURES: Final[Mapping[str, str]] = {**OF_BRANCHES, **OF_NEW}
 PARTS: Final = ("meaning", "words", "names", "reply", "path", "cue", "recency")
@@ -183,6 +190,7 @@ def table(query: Query, recall: Recall) -> Table:
     columns |= _meaning(lanes)
     columns |= _words(lanes, weights, query)
     columns |= _names(query, lanes, names)
+    columns["gender"] = np.array(gender.agreement(query.text, [lane.tip for lane in lanes]))
     columns |= _replies(query, lanes, said)
     columns |= _recency(lanes, recall)
     anchors = {anchor.root: anchor.match for anchor in recall.anchors}
@@ -293,7 +301,14 @@ def known_names(query: Query, lanes: Sequence[Lane]) -> list[frozenset[str]]:
 def _names(query: Query, lanes: Sequence[Lane], known: Sequence[frozenset[str]]) -> Columns:
     holders = Counter(name for lane, names in zip(lanes, known, strict=True) if lane.aside is None for name in names)
     total = len(query.entities) or 1
+    words = {name: frozenset(terms(name)) for name in query.entities}
+    # Whom a tree began with it is about; others are spoken of in passing.
+    began = [frozenset(name for name in words if words[name] and words[name] <= lane.root_terms) for lane in lanes]
+    trees = {name: {lane.tip.root for lane, names in zip(lanes, began, strict=True) if name in names} for name in words}
     return {
+        "names_root": np.array([len(names) / total for names in began]),
+        "names_root_only": np.array([float(any(len(trees[name]) == 1 for name in names)) for names in began]),
+        "names_root_elsewhere": np.array([float(any(trees[name] - {lane.tip.root} and name not in names for name in words)) for lane, names in zip(lanes, began, strict=True)]),
         "names_shared": np.array([len(names) / total for names in known]),
         "names_only": np.array([float(any(holders[name] == 1 for name in names)) for names in known]),
         "names_elsewhere": np.array([float(any(name not in names for name in holders)) for names in known]),
@@ -373,10 +388,14 @@ def _replies(query: Query, lanes: Sequence[Lane], said: Mapping[str, float]) -> 
     pointing = max(said["picking"], said["reconsidering"])
     # Only some branches offer anything to reply to: of the others all of this is 0.
     offering = [at for at, lane in enumerate(lanes) if lane.pieces or lane.questions]
-    found = np.zeros((7, len(lanes)))
-    found[:, offering] = np.array([_offered(query, lanes[at]) for at in offering]).reshape(-1, 7).T
-    last_asks, near, fits, any_near, last_lists, any_list, item_near = found
+    found = np.zeros((10, len(lanes)))
+    found[:, offering] = np.array([_offered(query, lanes[at]) for at in offering]).reshape(-1, 10).T
+    last_asks, near, fits, any_near, last_lists, any_list, item_near, asked, asked_near, asked_fits = found
     return {
+        "asked": asked,
+        "asked_near": asked_near * tells,
+        "asked_fits": asked_fits * tells,
+        "asked_tells": asked * tells * said["short"],
         "open_last": last_asks,
         "open_last_tells": last_asks * tells,
         "open_last_short": last_asks * tells * said["short"],
@@ -408,6 +427,20 @@ def _offered(query: Query, lane: Lane) -> tuple[float, ...]:
         float(lane.tip.id in listed),
         float(bool(listed)),
         _nearest(lane, pieces.ITEMS, pieces.INTRODUCED),
+        *_asked(query, lane),
+    )
+
+
+def _asked(query: Query, lane: Lane) -> tuple[float, float, float]:
+    """Of the last state with a question in so many words (“?”, not “I still need …”), as long as nobody answered it: how open it is, how near the input is to it,
+    how well its form fits."""
+    asking = [key for key, question in lane.questions.items() if question.rstrip()[-1:] in ASKING]
+    last = max((state for state, _ in asking), default=None, key=lambda state: lane.latest.index(state))
+    of = [(key, max(0.0, 1.0 - lane.answered.get(key, 0.0))) for key in asking if key[0] == last]
+    return (
+        max((left for _, left in of), default=0.0),
+        max((left * lane.pieces.get(key, 0.0) for key, left in of), default=0.0),
+        max((left * reply.fits(lane.questions[key], query.text) for key, left in of), default=0.0),
     )
 
 
@@ -462,7 +495,7 @@ def _compare(columns: Columns, branches: Sequence[int]) -> None:
     for name, share in zip(SHARES, raised / (raised + others), strict=True):
         columns[f"share_{name}"] = share
         columns[f"active_share_{name}"] = columns["active"] * share
-    for name in ("open_some", "item_near"):
+    for name in ("open_some", "item_near", "asked_fits", "asked_near"):
         columns[f"active_{name}_elsewhere"] = columns["active"] * np.maximum(0.0, np.maximum(0.0, elsewhere(columns[name])) - columns[name])
     columns["open_elsewhere"] = np.maximum(0.0, columns["open_some"].max(initial=0.0) - columns["open_some"])
 
@@ -472,9 +505,12 @@ def _worded(columns: Columns, said: Mapping[str, float]) -> None:
     active = columns["active"]
     for name, value in said.items():
         columns[f"active_{name}"] = active * value
-    for name in ("near_tip", "words_tip", "names_elsewhere", "names_only"):
+    for name in ("near_tip", "words_tip", "names_elsewhere", "names_only", "names_root_elsewhere", "gender"):
         columns[f"active_{name}"] = active * columns[name]
+    columns["active_unasked"] = active * (1.0 - columns["asked"]) * (1.0 - said["question"]) * said["short"]
     columns["contrast_names"] = said["contrast"] * columns["names_shared"]
+    columns["contrast_names_root"] = said["contrast"] * columns["names_root"]
+    columns["contrast_names_root_elsewhere"] = said["contrast"] * columns["names_root_elsewhere"]
     columns["contrast_centre"] = said["contrast"] * columns["near_centre"]
     columns["other_returning"] = (1.0 - active) * said["returning"]
 
@@ -505,6 +541,8 @@ def _new_root(
         "new_unknown_name_worded": unknown * new["new_words_path"],  # somebody new in a matter that is known
         "new_unknown_name_near": unknown * new["new_near_best"],
         "new_known_name": float(bool(named)),
+        "new_root_name": float(columns["names_root"].max(initial=0.0)),
+        "new_gender": float(columns["gender"].max(initial=0.0)),
         "new_introducing": introducing,
         "new_introducing_first": introducing * said["first"],
         "new_long": min(1.0, query.word_count / 40),

@@ -70,7 +70,7 @@ def is_offered(number: int) -> bool:
 
 def spoken(said: str) -> Spoken:
     """An input cut for looking it up."""
-    return Spoken(said, tuple(_cut(_sentences(said)[:SPOKEN_LIMIT])), tuple(_cut(describe.descriptions(said))))
+    return Spoken(said, tuple(_cut(_sentences(said)[:SPOKEN_LIMIT])), tuple(_cut(describe.named(said))))
 
 
 def _sentences(user: str) -> list[str]:

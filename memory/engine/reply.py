@@ -49,7 +49,7 @@ def _form(asked: Wording, told: Wording) -> float:
             return _TOLD if min(places) < _SOON else _LATE
         return _UNKNOWN if told.has("unknown") else _OTHERWISE
     if choice:
-        return _UNKNOWN if told.has("unknown") else _OTHERWISE
+        return _UNKNOWN if told.has("unknown") else _LATE if told.has("yes", "no") else _OTHERWISE  # “both”, “neither”
     if asked.has("asks_name"):
         return _TOLD if told.words <= 4 and not told.has("verb") else _UNKNOWN if told.has("unknown", "introducing", "tells_person") else FREE
     return _UNKNOWN if told.has("unknown") else FREE

@@ -89,7 +89,7 @@ def read(query: Query, recall: Recall, ends: Collection[int], shared: Mapping[in
     holders = Counter(term for lane in lanes if lane.aside is None for term in lane.terms)
     named = Counter(name for lane in lanes if lane.aside is None for name in known[lane.tip.id])
     nearest = {name: _nearest(lanes, name) for name in (*_NEAR, "root", "described")}
-    field = _Field(query, recall, lanes, known, written, surfaces(query.text), in_names, holders, named, nearest, describe.descriptions(query.text))
+    field = _Field(query, recall, lanes, known, written, surfaces(query.text), in_names, holders, named, nearest, describe.named(query.text))
     found: dict[int | None, Signs] = {lane.tip.id: _of_branch(field, lane, shared.get(lane.tip.id, ())) for lane in lanes if lane.tip.id in ends}
     return {**found, None: _of_new(field)}
 

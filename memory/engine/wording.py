@@ -28,6 +28,7 @@ TAGS: Final = frozenset(
     tells_number tells_time tells_place tells_person offer begs""".split()
 )
 NAMING: Final = frozenset(["describing", "introduced"])  # found on demand, `names`: they are long, and no cue
+GENDERS: Final = ("he", "she")  # lists that no phrase calls: gender.py
 PLACES: Final = frozenset("first opens starts ends whole anywhere unless".split())
 _INSIDE, _OPENING, _FIRST = range(3)  # how a place begins: a sentence or clause, the message but for pleasantries, the message
 _NEEDED = {"starts": _INSIDE, "opens": _OPENING, "whole": _OPENING, "first": _FIRST}
@@ -50,7 +51,8 @@ _Match = tuple[str, str, int, int]  # tag, where it may stand, first token, toke
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The phrases of one language, by where they stand: at a start, or anywhere; those of `NAMING` apart. `common` and `listed` words tell it from others."""
+    """The phrases of one language, by where they stand: at a start, or anywhere; those of `NAMING` apart. `common` and `listed` words tell it from others;
+    `he` and `she` are the words that speak of a man and of a woman."""
 
     code: str
     common: frozenset[str]
@@ -58,6 +60,8 @@ class Language:
     starting: Phrases
     anywhere: Phrases
     naming: Phrases
+    he: frozenset[str]
+    she: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +116,9 @@ def _language(path: Path) -> Language:
                     (naming if tag in NAMING else starting if place in _NEEDED else anywhere).add(phrase, f"{tag} {place}")
                 except ValueError as error:
                     raise ValueError(f"{path.name}, {tag}, {place}: {error}") from error
-    listed = frozenset(word for entries in joined.values() for word in split(entries) if word.isalpha())
-    return Language(path.stem, frozenset(fold(data["common"]).split()), listed, starting, anywhere, naming)
+    listed = frozenset(word for name, entries in joined.items() for word in split(entries) if word.isalpha() and name not in GENDERS)
+    he, she = (frozenset(fold(word) for word in joined.get(name, "").split("|") if word) for name in GENDERS)
+    return Language(path.stem, frozenset(fold(data["common"]).split()), listed, starting, anywhere, naming, he, she)
 
 
 @cache

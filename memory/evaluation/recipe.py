@@ -22,8 +22,8 @@ from memory.evaluation.suite import CAST, LONGMEMEVAL, OASST
 
 FILES: Final[dict[Kind, str]] = {"oasst": OASST, "cast": CAST, "longmemeval": LONGMEMEVAL}
 GENERATED: Final = "branchmemeval-fit"
-WEIGHTS: Final = {"cast-resolved": 0.3}  # of a source beside the others, which count 1
-PLAIN_SEEDS, DEALT_SEEDS = (1, 2), (4,)  # of generated streams as they are, and with real dialogues dealt into them
+WEIGHTS: Final = {"cast-resolved": 0.3, "longmemeval-told": 2.0, "branchmemeval-fit": 3.0}  # of a source beside the others, which count 1
+PLAIN_SEEDS, DEALT_SEEDS = (1, 2, 3, 11, 12), (4,)  # of generated streams as they are, and with real dialogues dealt into them
 DEALT: Final = 0.3  # chance after a generated turn that a real dialogue comes in
 LONGEST: Final = 6  # interactions of a dialogue that is dealt in
 PER_TREE: Final = 2  # LongMemEval sessions among those, beside each OASST tree
