@@ -302,8 +302,9 @@ def _names(query: Query, lanes: Sequence[Lane], known: Sequence[frozenset[str]])
     holders = Counter(name for lane, names in zip(lanes, known, strict=True) if lane.aside is None for name in names)
     total = len(query.entities) or 1
     words = {name: frozenset(terms(name)) for name in query.entities}
+    plain = {name for name, stems in words.items() if stems == frozenset(name.split())}  # “Brushed” isn't “brushes”, but “James” may stand there in small letters
     # Whom a tree began with it is about; others are spoken of in passing.
-    began = [frozenset(name for name in words if words[name] and words[name] <= lane.root_terms) for lane in lanes]
+    began = [frozenset(name for name in words if words[name] and words[name] <= lane.root_terms and (name in lane.names or name in plain)) for lane in lanes]
     trees = {name: {lane.tip.root for lane, names in zip(lanes, began, strict=True) if name in names} for name in words}
     return {
         "names_root": np.array([len(names) / total for names in began]),
