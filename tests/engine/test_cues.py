@@ -121,7 +121,7 @@ def test_another_matter_is_announced() -> None:
         ],
         "topical": ["Regarding the kitchen, how much is it?", "As for Anna, she can't come.", "OK, back to the garden", "In the bathroom, we want tiles."],
         "reporting": ["She called, they've agreed.", "I heard back from the bank", "The caterer says they can't do fish", "We got a letter from the landlord."],
-        "contrast": ["Not hers, the other one.", "Rather than the train, what about a bus?", "I no longer want the blue tiles", "not Anna's, Tom's"],
+        "contrast": ["The one without Viktor", "Put Ilse aside for a minute", "Not hers, the other one.", "Rather than the train, what about a bus?", "I no longer want the blue tiles", "not Anna's, Tom's"],
         "picking": ["The second one, please", "Tell me about the one with the garden", "number three", "What does the cheaper one cost?", "none of these"],
         "reconsidering": ["I changed my mind", "On second thoughts, the train", "Scrap that.", "Let's go back to the options", "I'd rather the other"],
         "choosing": ["I'll take it", "Let's go with the garden", "Book it", "That's the one!"],

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.engine.describe import descriptions, introductions
+from memory.engine.describe import descriptions, introductions, matter, named
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,31 @@ def test_what_describes_nobody_has_none(text: str) -> None:
 )
 def test_an_introduction_is_found_as_written(text: str, introduced: list[str]) -> None:
     assert introductions(text) == introduced
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("On the subject of the brewing: where do a hundred empty bottles dry?", "on the subject of the brewing"),
+        ("Considering her back, who lifts the bags?", "considering her back"),
+        ("In view of the oil rig, drip hoses with a clock", "in view of the oil rig"),
+        ("The videos, you know: the mower ruins every take", "the videos"),
+        ("It's the newborn that gives me a headache. Colic at four", "it's the newborn that gives me a headache"),
+        ("As for Ottilie", "as for ottilie"),
+        ("Regarding the kitchen we are redoing with my brother in law this spring can we go on", "regarding the kitchen we are"),
+        ("Zum Teich: wie tief?", "zum teich"),
+        ("Could you explain more about that?", ""),
+        ("The best thing about Paris is food", ""),
+        ("", ""),
+    ],
+)
+def test_the_matter_that_is_named_first(text: str, first: str) -> None:
+    assert matter(text) == first
+
+
+def test_what_names_a_matter_is_looked_up_first_and_once() -> None:
+    assert named("On the subject of the brewing: what did the woman who cuts my fringe say?") == [
+        "on the subject of the brewing",
+        "the woman who cuts my fringe say",
+    ]
+    assert named("How tall is it?") == []

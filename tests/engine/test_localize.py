@@ -281,6 +281,43 @@ def test_cues_decide_before_a_cross_encoder_is_asked() -> None:
     assert (decision.method, decision.parent) == ("continuation", BREAD.id)
 
 
+# --- Whom a matter is about, and what was asked last ------------------------------------------------------------------------
+
+
+def columns(recall: Recall, text: str, *names: str) -> dict[int, list[float]]:
+    """These features, by the branch of each place."""
+    table = features.table(asked(text), recall)
+    at = [list(FEATURES).index(name) for name in names]
+    return {table.places.lane(row).tip.branch: [float(table.rows[row, place]) for place in at] for row in range(len(table.rows) - 1)}
+
+
+def test_whom_a_tree_began_with_it_is_about_and_others_are_spoken_of_in_passing() -> None:
+    found = recalled((KITCHEN, 0.5), (BREAD, 0.4))
+    stems = frozenset(terms("greta oven brushes"))
+    lanes = {
+        1: replace(found.lanes[1], terms=stems, root_terms=frozenset({"greta", "brush"}), names=frozenset({"greta"})),
+        3: replace(found.lanes[3], terms=stems, root_terms=frozenset({"oven"}), names=frozenset({"greta"})),
+    }
+    greta = columns(replace(found, lanes=lanes), "The oven for Greta", "names_root", "names_root_only", "names_root_elsewhere", "names_only")
+    assert greta == {1: [1.0, 1.0, 0.0, 0.0], 3: [0.0, 0.0, 1.0, 0.0]}
+    assert columns(replace(found, lanes=lanes), "Brushed steel", "names_root", "names_root_elsewhere") == {1: [0.0, 0.0], 3: [0.0, 0.0]}
+
+
+def test_the_question_that_was_asked_last_counts_and_one_without_its_mark_does_not() -> None:
+    found = recalled((HOOD, 0.2), (BREAD, 0.1))
+    first, last, wish = (1, pieces.QUESTIONS), (2, pieces.QUESTIONS), (2, pieces.QUESTIONS + 1)
+    lane = replace(
+        found.lanes[HOOD.branch],
+        latest=[1, 2],
+        pieces={first: 0.9, last: 0.4, wish: 0.8},
+        questions={first: "How many guests?", last: "How high is the ceiling?", wish: "I still need the colour."},
+        answered={last: 0.25},
+    )
+    about = columns(replace(found, lanes={**found.lanes, HOOD.branch: lane}), "Two metres forty.", "asked", "asked_near", "asked_fits", "active_unasked")
+    assert about[HOOD.branch] == pytest.approx([0.75, 0.3, 0.75, 0.0])
+    assert about[BREAD.branch][:3] == [0.0, 0.0, 0.0] and about[BREAD.branch][3] > 0
+
+
 # --- A branch as it stood before a turn that was put there unsurely ---------------------------------------------------------
 
 STRAY = said(4, "Which boots for the Kungsleden?", root=1, parent=2, topic="Kitchen", answer="Light ones.")

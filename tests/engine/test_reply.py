@@ -17,6 +17,9 @@ from memory.engine.reply import FREE, fits, list_items, offers, open_questions
         ("Would you like the hall or the garden?", "The garden, please", "It starts at 7"),
         ("Do you have a venue?", "Yes, the old mill", "How do I poach an egg?"),
         ("What is your dog called?", "Rex", "Write a poem about the sea"),
+        ("How high is the window sill?", "Ninety-four, which is a nuisance", "The blue"),
+        ("Which way does the slope face?", "South-west, more or less", "About forty"),
+        ("When do you work best?", "Between six and eight", "The blue"),
     ],
 )
 def test_a_reply_in_the_form_that_was_asked_for_fits_better(question: str, reply: str, other: str) -> None:
@@ -112,3 +115,8 @@ def test_offers_are_told_from_questions() -> None:
 )
 def test_the_last_list_has_its_items(answer: str, items: list[str]) -> None:
     assert list_items(answer) == items
+
+
+def test_both_and_neither_answer_a_choice_in_part() -> None:
+    assert fits("Is it handed in on paper or as a file?", "Both, bound with a spiral") == 0.6
+    assert fits("Is it handed in on paper or as a file?", "It rained all day") == 0.1
