@@ -267,8 +267,8 @@ def gather(
         "keyword": channels.bm25(forest.pk, PostingKind.TERM, weights, known.average_length, recall.KEYWORD_LIMIT, as_of),
         "entity": channels.bm25(forest.pk, PostingKind.ENTITY, entities, known.average_length, recall.ENTITY_LIMIT, as_of),
     }
-    last = lanes.latest(forest.pk, as_of)
-    open = lanes.opened(forest.pk, asked, chosen, last, as_of)
+    words = lanes.tree_words(forest.pk, asked, chosen, as_of)
+    open = lanes.opened(forest.pk, as_of)
     active = _active(forest, as_of)
     query, *parts = (channels.literal(vector) for vector in embedded())
     said = lanes.Spoken(query, parts[: len(spoken.sentences)], parts[len(spoken.sentences) :])
@@ -289,20 +289,20 @@ def gather(
     scores = recall.fused(hits, recalled)
     wanted = [*branches, *recall.window_branches(then, scores), *([states[active][0].branch] if active in states else [])]
     branch_of = {identity: state.branch for identity, (state, _) in states.items()}
-    ranked = recall.ranked_branches(wanted, list(last.ends)[: recall.RECENT_BRANCHES], scores, branch_of)
-    further = recall.further_branches(ranked, last.ends)
-    brought, beside, earlier = lanes.lanes(forest.pk, asked, said, open, ranked, further, [one.interaction for one in recalled], as_of)
+    ranked = recall.ranked_branches(wanted, list(open.ends)[: recall.RECENT_BRANCHES], scores, branch_of)
+    further = [open.ends[branch] for branch in recall.further_branches(ranked, open.ends)]
+    brought, others, earlier = lanes.lanes(forest.pk, asked, said, words, ranked, further, [one.interaction for one in recalled], as_of)
     found = Recall(
         recalled=recalled,
         lanes=brought,
-        further=beside,
+        further=others,
         earlier=earlier,
         active=states[active][0] if active in states else None,
         anchors=anchors,
         document_frequency=known.terms,
         states=known.states,
         average_length=known.average_length,
-        telling=last.telling,
+        telling=open.telling,
     )
     return found, scores
 

@@ -9,7 +9,7 @@ import pytest
 
 from memory.engine import pieces, signs
 from memory.engine.contrast import SAYS, contrast, says
-from memory.engine.features import PARTS
+from memory.engine.features import PARTS, Places
 from memory.engine.forest import Anchor, Candidate, Interaction, Lane, Recall, Sign
 from memory.engine.query import Query, read
 from memory.engine.terms import entity_terms, terms
@@ -34,8 +34,9 @@ def of(
 ) -> dict[int | None, signs.Signs]:
     by_branch = {one.tip.branch: one for one in lanes}
     recall = Recall([], by_branch, by_branch[active].tip if active else None, anchors, counted or {}, len(lanes), 10.0)
-    shared = {one.tip.branch: [term for term in query.content if term in one.terms] for one in lanes}
-    return signs.read(query, recall, by_branch, shared)
+    places = Places.of(query, recall)
+    shared = {at: [term for term in query.content if term in one.terms] for at, one in enumerate(places.lanes)}
+    return signs.read(query, recall, places, shared)
 
 
 def asking(question: str, *, near: float, answered: float = 0.0, branch: int = 1) -> Lane:
