@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
@@ -66,11 +66,10 @@ Words = Mapping[int, frozenset[str]]  # by state, or by the root of a tree
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """The vectors of an input as parameters: of itself, its sentences, its descriptions (`pieces.Spoken`)."""
+    """The vectors of an input as parameters: of itself; `parts` brings those of its sentences and of its descriptions (`pieces.Spoken`)."""
 
     whole: str
-    sentences: Sequence[str]
-    descriptions: Sequence[str]
+    parts: Callable[[], tuple[Sequence[str], Sequence[str]]]
 
 
 class _Piece(NamedTuple):
@@ -269,8 +268,8 @@ def _bring_latest(found: _Found, forest: int, said: str, branches: Collection[in
 
 def _bring_cosines(found: _Found, spoken: Spoken, states: Collection[int], rest: Collection[int], turns: Collection[int]) -> None:
     """The cosines of the input with the pieces of states, of the `rest` with those that wait for the user; with these `turns`."""
-    sentences = ", ".join(["-(vector <#> %s::halfvec)"] * len(spoken.sentences)) or "NULL::float8"
-    descriptions = ", ".join(["-(vector <#> %s::halfvec)"] * len(spoken.descriptions)) or "NULL::float8"
+    parts = spoken.parts()
+    sentences, descriptions = (", ".join(["-(vector <#> %s::halfvec)"] * len(said)) or "NULL::float8" for said in parts)
     rows = read.select(
         f"""
         SELECT state_id, NULL, -(vector <#> %s::halfvec), NULL, NULL FROM memory_statevector WHERE state_id = ANY(%s::bigint[]) AND kind = %s
@@ -280,7 +279,7 @@ def _bring_cosines(found: _Found, spoken: Spoken, states: Collection[int], rest:
         """,
         [
             *(spoken.whole, read.ids(turns), TURN),
-            *(spoken.whole, *spoken.sentences, *spoken.descriptions),
+            *(spoken.whole, *parts[0], *parts[1]),
             *(read.ids(states), read.ids(rest), pieces.QUESTIONS, pieces.INTRODUCED - 1),
         ],
     )
