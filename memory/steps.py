@@ -23,7 +23,7 @@ from django.db import transaction
 from memory.engine import ask, compute, cues, inner, localize, pieces, query, recall, terms, text
 from memory.engine import assemble as assembly
 from memory.engine.extract.events import canonical
-from memory.engine.forest import Channel, Context, Decision, EvidenceKind, Hit, Interaction, Pool, Recall, Recalled
+from memory.engine.forest import Anchor, Channel, Context, Decision, EvidenceKind, Found, Hit, Interaction, Pool, Recall, Recalled
 from memory.engine.query import Query, QueryKind
 from memory.errors import conflict
 from memory.llm import choices, usage
@@ -67,6 +67,14 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True)
+class Sought:
+    """Facts and records that an input may need, wherever it goes, and the names of the states that words found and of those these rest on (`read.names`)."""
+
+    found: Sequence[Found]
+    names: Mapping[int, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where an input goes, and what was learned on the way that assembly uses again."""
 
@@ -78,7 +86,7 @@ class Place:
     milliseconds: float
     then: Sequence[Recalled] = ()  # the states of the time that the input names
     asked: Asking | None = None  # what asking the language model came to
-    near: Callable[[], evidence.Near] | None = None  # brings the facts and records nearest to it, where they are sought already
+    sought: Callable[[], Sought] | None = None  # brings the facts and records for it, where they are sought already
 
 
 # --- 1. Localize ------------------------------------------------------------------------------------------------------
@@ -101,18 +109,20 @@ def localize_text(
     """The state `said` resumes, by the three-step cascade (paper §3.2). Reads only; raises Refused for a forest of another embedder.
 
     `decide` and `asking` (the recall channels asked) are for measurements of another ranker, or of recall with less. `besides` are branches that are
-    candidates whatever recall finds; then every candidate is kept on the decision, not only the best. `assembling`: what is nearest
-    among facts and records is sought while places are ranked."""
+    candidates whatever recall finds; then every candidate is kept on the decision, not only the best. `assembling`: facts and
+    records are sought while places are ranked."""
     started = time.perf_counter()
     check_embedder(forest)
     asked = query.read(said, now, forest.time_zone)
     spoken = pieces.spoken(said)
-    embedded = ahead(spoken.texts)
-    nearest = beside(lambda: channels.semantic(forest.pk, channels.literal(embedded()[0]), recall.SEMANTIC_LIMIT, forest.indexed_states, as_of))
+    whole, parts = ahead(spoken.texts)
+    nearest = beside(lambda: channels.semantic(forest.pk, channels.literal(whole()), recall.SEMANTIC_LIMIT, forest.indexed_states, as_of))
     window = localize.window(asked)
-    then = _states_of(forest, window.start, window.end, embedded()[0], as_of) if window else []
-    found, fused = gather(forest, asked, spoken, embedded, nearest, as_of, then, branches=set(besides or ()), asking=asking)
-    near = beside(lambda: evidence.nearest(forest.pk, channels.literal(embedded()[0]), states=forest.indexed_states)) if assembling else None
+    then = _states_of(forest, window.start, window.end, whole(), as_of) if window else []
+    searched = search(forest, asked, whole, nearest, as_of, asking)
+    turns = _supplemental(searched.recalled, searched.fused)
+    sought = beside(lambda: seek(forest, asked, whole(), turns, as_of)) if assembling else None
+    found = look(forest, asked, spoken, whole(), parts, searched, as_of, then, branches=set(besides or ()))
     shown = localize.SHOWN if besides is None else sys.maxsize
     if decide is not None:
         decision = decide(asked, found, then)
@@ -124,7 +134,7 @@ def localize_text(
             earlier = read.interactions(forest.pk, [jump[0]])
             if jump[0] in earlier:  # else it was deleted meanwhile, and the place stays the tip
                 decision = inner.back_to(decision, earlier[jump[0]], jump[1])
-    return Place(asked, embedded()[0], decision, found, fused, 1000 * (time.perf_counter() - started), then, near=near)
+    return Place(asked, whole(), decision, found, searched.fused, 1000 * (time.perf_counter() - started), then, sought=sought)
 
 
 def to_ask(place: Place) -> ask.Question | None:
@@ -244,21 +254,28 @@ def check_embedder(forest: Forest) -> None:
         )
 
 
-def gather(
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What the channels of hybrid recall found: the states, and the fused score of each; and what of the forest was learned meanwhile."""
+
+    recalled: Sequence[Recalled]
+    fused: Mapping[int, float]
+    active: Interaction | None
+    anchors: Sequence[Anchor]
+    known: channels.Statistics
+    words: tuple[lanes.Words, lanes.Words]  # of the input that whole trees have
+    open: lanes.Open
+
+
+def search(
     forest: Forest,
     asked: Query,
-    spoken: pieces.Spoken,
-    embedded: Callable[[], np.ndarray],
+    whole: Callable[[], np.ndarray],
     nearest: Callable[[], list[tuple[int, float]]],
     as_of: int | None = None,
-    then: Sequence[Recalled] = (),
-    branches: Collection[int] = (),
     asking: Collection[Channel] = recall.CHANNELS,
-) -> tuple[Recall, dict[int, float]]:
-    """Ask the channels of hybrid recall and fetch what the ranker looks at; beside it the fused recall score of each state found.
-
-    `embedded` brings the vectors of what is `spoken`: the input, its sentences and descriptions; `nearest` the states nearest to it; what needs neither is
-    asked before. `then` are the states of the time that a temporal return names: the best of their branches are candidates; `branches` are in any case."""
+) -> Searched:
+    """Ask the channels of hybrid recall. `whole` brings the vector of the input, `nearest` the states nearest to it; what needs neither is asked before."""
     known = channels.statistics(forest, asked.terms, asked.entities, as_of)
     chosen = recall.select_terms(asked, known.terms, known.states)
     weights = {term: recall.idf(known.terms[term], known.states) for term in chosen}
@@ -267,11 +284,10 @@ def gather(
         "keyword": channels.bm25(forest.pk, PostingKind.TERM, weights, known.average_length, recall.KEYWORD_LIMIT, as_of),
         "entity": channels.bm25(forest.pk, PostingKind.ENTITY, entities, known.average_length, recall.ENTITY_LIMIT, as_of),
     }
-    last = lanes.latest(forest.pk, as_of)
-    open = lanes.opened(forest.pk, asked, chosen, last, as_of)
+    words = lanes.tree_words(forest.pk, asked, chosen, as_of)
+    open = lanes.opened(forest.pk, as_of)
     active = _active(forest, as_of)
-    query, *parts = (channels.literal(vector) for vector in embedded())
-    said = lanes.Spoken(query, parts[: len(spoken.sentences)], parts[len(spoken.sentences) :])
+    query = channels.literal(whole())
     named = channels.topics(forest.pk, asked.terms, query, recall.ANCHOR_LIMIT, as_of)
     near = {topic.root: topic.similarity for topic in named if topic.similarity is not None}
     anchors = recall.match_anchors(asked, [(topic.root, topic.key, topic.variants) for topic in named], near)
@@ -286,25 +302,47 @@ def gather(
     by_state = channels.by_state(hits)
     states = channels.states(forest.pk, query, {*by_state, *([active] if active else [])})
     recalled = [Recalled(state, by_state.get(identity, {}), similarity) for identity, (state, similarity) in sorted(states.items())]
-    scores = recall.fused(hits, recalled)
-    wanted = [*branches, *recall.window_branches(then, scores), *([states[active][0].branch] if active in states else [])]
-    branch_of = {identity: state.branch for identity, (state, _) in states.items()}
-    ranked = recall.ranked_branches(wanted, list(last.ends)[: recall.RECENT_BRANCHES], scores, branch_of)
-    further = recall.further_branches(ranked, last.ends)
-    brought, beside, earlier = lanes.lanes(forest.pk, asked, said, open, ranked, further, [one.interaction for one in recalled], as_of)
-    found = Recall(
-        recalled=recalled,
+    return Searched(recalled, recall.fused(hits, recalled), states[active][0] if active in states else None, anchors, known, words, open)
+
+
+def look(
+    forest: Forest,
+    asked: Query,
+    spoken: pieces.Spoken,
+    whole: np.ndarray,
+    parts: Callable[[], np.ndarray],
+    searched: Searched,
+    as_of: int | None = None,
+    then: Sequence[Recalled] = (),
+    branches: Collection[int] = (),
+) -> Recall:
+    """Fetch what the ranker looks at. `whole` is the vector of the input, `parts` brings those of its sentences and descriptions.
+
+    `then` are the states of the time that a temporal return names: the best of their branches are candidates; `branches` are in any case."""
+    active, scores, open = searched.active, searched.fused, searched.open
+    found = [one.interaction for one in searched.recalled]
+    wanted = [*branches, *recall.window_branches(then, scores), *([active.branch] if active else [])]
+    ranked = recall.ranked_branches(wanted, list(open.ends)[: recall.RECENT_BRANCHES], scores, {state.id: state.branch for state in found})
+    further = [open.ends[branch] for branch in recall.further_branches(ranked, open.ends)]
+
+    def said() -> tuple[list[str], list[str]]:
+        cut = [channels.literal(vector) for vector in parts()]
+        return cut[: len(spoken.sentences)], cut[len(spoken.sentences) :]
+
+    query = lanes.Spoken(channels.literal(whole), said)
+    brought, others, earlier = lanes.lanes(forest.pk, asked, query, searched.words, ranked, further, found, as_of)
+    return Recall(
+        recalled=searched.recalled,
         lanes=brought,
-        further=beside,
+        further=others,
         earlier=earlier,
-        active=states[active][0] if active in states else None,
-        anchors=anchors,
-        document_frequency=known.terms,
-        states=known.states,
-        average_length=known.average_length,
-        telling=last.telling,
+        active=active,
+        anchors=searched.anchors,
+        document_frequency=searched.known.terms,
+        states=searched.known.states,
+        average_length=searched.known.average_length,
+        telling=open.telling,
     )
-    return found, scores
 
 
 def _active(forest: Forest, as_of: int | None) -> int | None:
@@ -337,28 +375,39 @@ class Evidenced:
 
 def gather_pool(forest: Forest, place: Place, as_of: int | None = None, kinds: Collection[EvidenceKind] = evidence.KINDS) -> Pool:
     """Everything assembly may choose from: the path, supplemental turns, facts and records (of these `kinds`), update pairs."""
-    turns = _supplemental(place)
-    if assembly.looks_back(place.query):
+    turns = _supplemental(place.recall.recalled, place.fused)
+    ends = (place.decision.parent, place.decision.second)
+    paths, names = read.paths(forest.pk, [end for end in ends if end is not None]) if any(ends) else ({}, {})
+    path, second = (paths.get(end, []) if end is not None else [] for end in ends)
+    sought = place.sought() if place.sought and kinds == evidence.KINDS else seek(forest, place.query, place.vector, turns, as_of, kinds)
+    return Pool(path, second, turns, sought.found, evidence.update_pairs(item.evidence for item in sought.found), {**names, **sought.names})
+
+
+def seek(
+    forest: Forest,
+    asked: Query,
+    vector: np.ndarray,
+    turns: Sequence[tuple[Interaction, float]],
+    as_of: int | None = None,
+    kinds: Collection[EvidenceKind] = evidence.KINDS,
+) -> Sought:
+    """The facts and records (of these `kinds`) that an input may need: the nearest, those of the best of the `turns` found, what counts as a match.
+
+    Tokens of the turns that will be shown are counted meanwhile."""
+    if assembly.looks_back(asked):
         count_ahead([assembly.state_text(state, forest.time_zone) for state, _ in turns])
-    path = read.path(forest.pk, place.decision.parent)
-    fits = sum(state.tokens for state in path) <= settings.EVIDENCE_BUDGET
-    count_ahead([assembly.state_text(state, forest.time_zone) for state in (path if fits else path[-assembly.RAW_TAIL :])])
-    second = read.path(forest.pk, place.decision.second)
-    on_path = {state.id for state in (*path, *second)}
     lexical = [state.id for state, _ in turns[:LEXICAL_STATES]]
-    counted = {*place.query.content, *canonical(terms.words(place.query.text))} if place.query.asks(*COMPUTED_KINDS) else set()
-    query = channels.literal(place.vector)
-    near = place.near() if place.near and kinds == evidence.KINDS else evidence.nearest(forest.pk, query, kinds=kinds, states=forest.indexed_states)
-    near |= evidence.of_states(forest.pk, query, lexical, kinds)
+    counted = {*asked.content, *canonical(terms.words(asked.text))} if asked.asks(*COMPUTED_KINDS) else set()
+    query = channels.literal(vector)
+    near = evidence.nearest(forest.pk, query, kinds=kinds, states=forest.indexed_states) | evidence.of_states(forest.pk, query, lexical, kinds)
     found = evidence.found(forest.pk, near, lexical, event_terms=counted, as_of=as_of, kinds=kinds)
-    everyone = on_path | set(lexical) | {source for item in found for source in item.evidence.sources}
-    return Pool(path, second, turns, found, evidence.update_pairs(item.evidence for item in found), read.names(forest.pk, everyone))
+    return Sought(found, read.names(forest.pk, {*lexical, *(source for item in found for source in item.evidence.sources)}))
 
 
-def _supplemental(place: Place) -> list[tuple[Interaction, float]]:
+def _supplemental(recalled: Sequence[Recalled], fused: Mapping[int, float]) -> list[tuple[Interaction, float]]:
     """The best of the states recalled, with their scores; those of a long path too: assembly leaves out what it shows raw."""
-    states = {found.interaction.id: found.interaction for found in place.recall.recalled}
-    best = sorted(place.fused.items(), key=lambda pair: (-pair[1], -pair[0]))
+    states = {found.interaction.id: found.interaction for found in recalled}
+    best = sorted(fused.items(), key=lambda pair: (-pair[1], -pair[0]))
     return [(states[state], score) for state, score in best if state in states][:SUPPLEMENTAL_TURNS]
 
 

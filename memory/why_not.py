@@ -62,7 +62,7 @@ def weigh(turn: Turn, state: InteractionState) -> Weighed:
 
 def _leaves(forest: Forest, found: Recall, place: int, asked: InteractionState) -> wording.Leaves | None:
     """What a place leaves aside of its branch, on which also `asked` lies; None for the end of a branch."""
-    if place in {tip.id for tip in found.tips.values()}:
+    if place in found.tips.values():
         return None
     at = read.interactions(forest.pk, [place]).get(place)
     return wording.Leaves(unsurely=place in found.ends, later=at is not None and asked.position > at.position)
@@ -73,6 +73,7 @@ def _candidate(place: steps.Place, state: int | None, branches: Mapping[int, int
     candidates = {candidate.state: candidate for candidate in place.decision.candidates}
     if state in candidates:
         return candidates[state]
-    lanes = place.recall.places
-    of = {end: lane.tip.branch for lane in lanes for end in (*lane.latest, lane.tip.id)}  # a place may be an earlier state than an end
+    found = place.recall
+    of = {end: branch for branch, end in found.tips.items()}
+    of |= {end: lane.tip.branch for lane in found.looked_at for end in (*lane.latest, lane.tip.id)}  # a place may be an earlier state than an end
     return next(candidate for end, candidate in candidates.items() if end is not None and state is not None and of.get(end) == branches[state])

@@ -48,12 +48,12 @@ def question(query: Query, decision: Decision, recall: Recall, then: Sequence[Re
     """What to ask about a decision; None where there is nothing to ask: a cue or a person decided, ranking is at least `below` sure, or no branch is likely."""
     if decision.method not in RANKED or not decision.probability < below:
         return None
-    known = {one.interaction.id: one.interaction for one in (*recall.recalled, *then)} | dict(recall.ends)
+    known = {one.interaction.id: one.interaction for one in (*recall.recalled, *then)}
     likely = sorted(decision.candidates, key=lambda candidate: -candidate.probability)
     branches = [
-        Option(known[candidate.state], candidate.active)
+        Option(tip, candidate.active)
         for candidate in likely
-        if candidate.state is not None and candidate.state in known and candidate.probability >= OFFERED_FROM
+        if candidate.state is not None and candidate.probability >= OFFERED_FROM and (tip := recall.end(candidate.state) or known.get(candidate.state))
     ][:BRANCHES]
     if not branches:
         return None

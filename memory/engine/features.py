@@ -1,28 +1,28 @@
 """What the ranker looks at (paper §3.2, LOCALIZATION): a row of numbers for every open branch, and one for the new root.
 
-All branches are worked out at once, a column a feature. Cosines and shared words come from the store on each branch's `Lane`; what the wording says comes
-from the query's cues. A feature that only says how the input is worded is no use to a branch by itself, since all branches have it alike: it counts times
-being the active one, and for the new root. No feature looks at a clock, at a tree's depth or at the place in the forest (LOCALIZATION “Traps”).
+All branches are worked out at once, a column a feature; what only a few of them have, open questions and lists, lane by lane. Cosines and shared words come
+from the store on each branch's `Lane`, or as columns of many; what the wording says comes from the query's cues. A feature that only says how the input is
+worded is no use to a branch by itself, since all branches have it alike: it counts times being the active one, and for the new root. No feature looks at a
+clock, at a tree's depth or at the place in the forest (LOCALIZATION “Traps”).
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory.engine import describe, gender, pieces, reply
-from memory.engine.forest import Lane, Recall
+from memory.engine.forest import Column, Lane, Lanes, Recall
 from memory.engine.query import Query
 from memory.engine.recall import idf, is_common
 from memory.engine.terms import terms
 
-Column = NDArray[np.float64]
 Columns = dict[str, Column]
 
 VERSION: Final = 7
@@ -45,7 +45,6 @@ SHARES: Final[Mapping[str, float]] = {
 }
 # What a branch that has nothing to do with the input is like: where there is no other branch, or none that is nearer, leads and shares are over that.
 ANY: Final[Mapping[str, float]] = {**dict.fromkeys((*NEAR_LEADS, "open_any"), 0.15), "words_path": 0.1, "words_only": 0.0, "open_near": 0.05}
-NEAR: Final = ("tip", "said", "centre", "best", "any_said", "root")  # of `Lane.near`
 BESTS: Final = (
     "near_tip",
     "near_centre",
@@ -135,12 +134,60 @@ PARTS: Final = ("meaning", "words", "names", "reply", "path", "cue", "recency")
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """The features of all places: `rows` (lanes + 1, features), the last row that of the new root; `shared`: each lane's words in common, rarest first."""
+class Places:
+    """The branches an input may go to, a row each: first those that were looked at whole, which are there as `lanes` too, then the further ones.
 
-    lanes: tuple[Lane, ...]
+    `names` says which of the input's names each has spoken of (`known_names`)."""
+
+    columns: Lanes
+    lanes: Sequence[Lane]
+    names: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    @classmethod
+    def of(cls, query: Query, recall: Recall) -> Places:
+        """Those that recall brought."""
+        lanes = recall.looked_at
+        columns = Lanes.of(query.terms, query.entities, lanes)
+        if recall.further:
+            columns = columns.then(recall.further)
+        return cls(columns, lanes, known_names(columns))
+
+    @property
+    def whole(self) -> NDArray[np.bool_]:
+        """Which are branches as they are, of which each is counted once."""
+        return ~self.columns.aside
+
+    def known(self) -> frozenset[str]:
+        """The stems of the input that any branch has."""
+        return frozenset(compress(self.columns.stems, np.logical_or.reduce(self.columns.terms, axis=0)))
+
+    def lane(self, at: int) -> Lane:
+        """The lane of a row."""
+        return self.lanes[at] if at < len(self.lanes) else self.columns.lane(at)
+
+    def each(self, of_lanes: Sequence[float], else_: float | Column = 0.0) -> Column:
+        """A column: these values of the lanes, and for the further branches, of which nothing of the kind is known, another."""
+        column = np.full(len(self), else_, dtype=np.float64)
+        column[: len(self.lanes)] = of_lanes
+        return column
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The features of all places: `rows` (places + 1, features), the last row that of the new root. `rarest`: the informative words of the input."""
+
+    places: Places
     rows: Column
-    shared: tuple[tuple[str, ...], ...]
+    rarest: Sequence[str]
+
+    def shared(self, at: int) -> tuple[str, ...]:
+        """The words that a place has in common with the input, rarest first."""
+        columns = self.places.columns
+        said = frozenset(compress(columns.stems, columns.terms[at]))
+        return tuple(term for term in self.rarest if term in said)
 
 
 def wording(query: Query) -> dict[str, float]:
@@ -181,35 +228,32 @@ def shortness(query: Query) -> float:
 
 
 def table(query: Query, recall: Recall) -> Table:
-    """The features of every lane that recall brought, and of the new root."""
-    lanes = recall.places
+    """The features of every branch that recall brought, and of the new root."""
+    places = Places.of(query, recall)
     weights = _weights(query, recall)
     said = wording(query)
-    names = known_names(query, lanes)
     columns: Columns = {}
-    columns |= _meaning(lanes)
-    columns |= _words(lanes, weights, query)
-    columns |= _names(query, lanes, names)
-    columns["gender"] = np.array(gender.agreement(query.text, [lane.tip for lane in lanes]))
-    columns |= _replies(query, lanes, said)
-    columns |= _recency(lanes, recall)
-    anchors = {anchor.root: anchor.match for anchor in recall.anchors}
-    columns["topic"] = _column(lanes, lambda lane: anchors.get(lane.tip.root, 0.0))
-    columns |= _doubts(lanes, recall)
-    columns |= _splits(lanes, weights)
-    _compare(columns, [lane.tip.branch for lane in lanes])
+    columns |= _meaning(places)
+    columns |= _words(places, weights)
+    columns |= _names(places)
+    columns["gender"] = places.each(gender.agreement(query.text, [lane.tip for lane in places.lanes]))
+    columns |= _replies(query, places, said)
+    columns |= _recency(places, recall)
+    columns["topic"] = np.zeros(len(places))
+    for anchor in recall.anchors:
+        columns["topic"][places.columns.roots == anchor.root] = anchor.match
+    columns |= _doubts(places, recall)
+    columns |= _splits(places, weights)
+    _compare(columns, places.columns.branches)
     _worded(columns, said)
     told = telling(recall.telling)
-    columns["telling"] = np.full(len(lanes), told)
-    new = _new_root(columns, said, told, query, lanes, weights, names)
-    rows = np.zeros((len(lanes) + 1, len(FEATURES)))
+    columns["telling"] = np.full(len(places), told)
+    new = _new_root(columns, said, told, query, places, weights)
+    rows = np.zeros((len(places) + 1, len(FEATURES)))
     for place, name in enumerate(OF_BRANCHES):
         rows[:-1, place] = columns[name]
-    for place, name in enumerate(OF_NEW, len(OF_BRANCHES)):
-        rows[-1, place] = new[name]
-    rarest = sorted(weights, key=lambda term: -weights[term])
-    shared = tuple(tuple([term for term in rarest if term in lane.terms]) for lane in lanes)
-    return Table(tuple(lanes), rows, shared)
+    rows[-1, len(OF_BRANCHES) :] = [new[name] for name in OF_NEW]
+    return Table(places, rows, sorted(weights, key=lambda term: -weights[term]))
 
 
 def _weights(query: Query, recall: Recall) -> dict[str, float]:
@@ -231,13 +275,9 @@ def telling(share: float) -> float:
 # --- What each branch shows by itself ----------------------------------------------------------------------------------
 
 
-def _column(lanes: Sequence[Lane], value: Callable[[Lane], float]) -> Column:
-    return np.array([value(lane) for lane in lanes], dtype=np.float64)
-
-
-def _meaning(lanes: Sequence[Lane]) -> Columns:
+def _meaning(places: Places) -> Columns:
     """Cosines of the input with the last state, the centre, the nearest state, sentence and root of each branch."""
-    cosines = np.array([[lane.near.get(name, np.nan) for name in NEAR] for lane in lanes]).reshape(-1, len(NEAR))
+    cosines = places.columns.near
     least = float(np.nanmin(cosines)) if np.isfinite(cosines).any() else 0.0
     tip, said, centre, best, any_said, root = np.unstack(cosines, axis=1)
     near = {
@@ -248,12 +288,13 @@ def _meaning(lanes: Sequence[Lane]) -> Columns:
         "near_any_said": _first(any_said, said, least),
         "near_root": _first(root, centre, least),
     }
-    sentences = [sorted(lane.sentences, reverse=True)[:3] or [only] for lane, only in zip(lanes, _first(tip, least).tolist(), strict=True)]
+    only = _first(tip, least)
+    sentences = [sorted(lane.sentences, reverse=True)[:3] or [float(turn)] for lane, turn in zip(places.lanes, only, strict=False)]
     return {
         **near,
-        "near_described": _column(lanes, lambda lane: lane.described or 0.0),
-        "near_sentence": np.array([found[0] for found in sentences]),
-        "near_sentences": np.array([sum(found) / len(found) for found in sentences]),
+        "near_described": places.each([lane.described or 0.0 for lane in places.lanes]),
+        "near_sentence": places.each([found[0] for found in sentences], only),
+        "near_sentences": places.each([sum(found) / len(found) for found in sentences], only),
     }
 
 
@@ -265,89 +306,94 @@ def _first(*known: Column | float) -> Column:
     return found
 
 
-def _words(lanes: Sequence[Lane], weights: Mapping[str, float], query: Query) -> Columns:
+def _words(places: Places, weights: Mapping[str, float]) -> Columns:
     """Shares of the input's inverse document frequency that a branch has, its last state, its root; that it alone has."""
-    worth = np.array([*weights.values()]) / (sum(weights.values()) or 1.0)
-    path = _having(weights, [lane.terms for lane in lanes])
-    whole = np.array([lane.aside is None for lane in lanes], dtype=bool)
-    numbers = _having([term for term in query.terms if term[:1].isdigit()], [lane.terms for lane in lanes])
+    columns, whole = places.columns, places.whole
+    worth = np.array([weights.get(stem, 0.0) for stem in columns.stems]) / (sum(weights.values()) or 1.0)
+    numbers = columns.terms[:, [stem[:1].isdigit() for stem in columns.stems]]
     return {
-        "words_tip": _having(weights, [lane.tip_terms for lane in lanes]) @ worth,
-        "words_path": path @ worth,
-        "words_root": _having(weights, [lane.root_terms for lane in lanes]) @ worth,
-        "words_only": (path & (path[whole].sum(axis=0) == 1)) @ worth,
+        "words_tip": columns.tip_terms @ worth,
+        "words_path": columns.terms @ worth,
+        "words_root": columns.root_terms @ worth,
+        "words_only": (columns.terms & (columns.terms[whole].sum(axis=0) == 1)) @ worth,
         "number_only": (numbers & (numbers[whole].sum(axis=0) == 1)).any(axis=1).astype(np.float64),
     }
 
 
-def _having(words: Collection[str], said: Sequence[frozenset[str]]) -> NDArray[np.bool_]:
-    """Which lanes have which of the words (lanes, words)."""
-    return np.array([[word in one for word in words] for one in said], dtype=bool).reshape(len(said), len(words))
+def known_names(lanes: Lanes) -> NDArray[np.bool_]:
+    """Which of the named things of the input each branch has spoken of, be it in other letters: (lanes, names)."""
+    known = lanes.names.copy()
+    place = {stem: at for at, stem in enumerate(lanes.stems)}
+    for at, name in enumerate(lanes.entities):
+        words = set(terms(name))
+        if words:  # names are looked up in whole trees; what was left aside may be all that spoke of one
+            known[:, at] &= ~lanes.aside
+        if words and words <= place.keys():
+            known[:, at] |= lanes.terms[:, [place[word] for word in words]].all(axis=1)
+    return known
 
 
-def known_names(query: Query, lanes: Sequence[Lane]) -> list[frozenset[str]]:
-    """The named things of the input that each branch has spoken of, be it in other letters."""
-    if not query.entities:
-        return [frozenset()] * len(lanes)
-    words = {name: frozenset(terms(name)) for name in query.entities}
+def began_with(lanes: Lanes) -> NDArray[np.bool_]:
+    """Which of the named things of the input each tree began with, (lanes, names): whom it is about, where others are spoken of in passing."""
+    began = np.zeros_like(lanes.names)
+    place = {stem: at for at, stem in enumerate(lanes.stems)}
+    for at, name in enumerate(lanes.entities):
+        words = terms(name)
+        if words and place.keys() >= set(words):
+            # “Brushed” isn't “brushes”; a name that isn't stemmed may stand there in small letters.
+            as_name = lanes.names[:, at] | (words == name.split())
+            began[:, at] = as_name & lanes.root_terms[:, [place[word] for word in words]].all(axis=1)
+    return began
 
-    def knows(lane: Lane, name: str) -> bool:
-        # Names are looked up in whole trees; what was left aside may be all that spoke of one.
-        return bool(words[name] and words[name] <= lane.terms) or (name in lane.names and (lane.aside is None or not words[name]))
 
-    return [frozenset(name for name in query.entities if knows(lane, name)) for lane in lanes]
-
-
-def _names(query: Query, lanes: Sequence[Lane], known: Sequence[frozenset[str]]) -> Columns:
-    holders = Counter(name for lane, names in zip(lanes, known, strict=True) if lane.aside is None for name in names)
-    total = len(query.entities) or 1
-    words = {name: frozenset(terms(name)) for name in query.entities}
-    plain = {name for name, stems in words.items() if stems == frozenset(name.split())}  # “Brushed” isn't “brushes”, but “James” may stand there in small letters
-    # Whom a tree began with it is about; others are spoken of in passing.
-    began = [frozenset(name for name in words if words[name] and words[name] <= lane.root_terms and (name in lane.names or name in plain)) for lane in lanes]
-    trees = {name: {lane.tip.root for lane, names in zip(lanes, began, strict=True) if name in names} for name in words}
+def _names(places: Places) -> Columns:
+    known = places.names
+    holders = known[places.whole].sum(axis=0)
+    began = began_with(places.columns)
+    trees = np.array([len(np.unique(places.columns.roots[having])) for having in began.T], dtype=np.intp)
     return {
-        "names_root": np.array([len(names) / total for names in began]),
-        "names_root_only": np.array([float(any(len(trees[name]) == 1 for name in names)) for names in began]),
-        "names_root_elsewhere": np.array([float(any(trees[name] - {lane.tip.root} and name not in names for name in words)) for lane, names in zip(lanes, began, strict=True)]),
-        "names_shared": np.array([len(names) / total for names in known]),
-        "names_only": np.array([float(any(holders[name] == 1 for name in names)) for names in known]),
-        "names_elsewhere": np.array([float(any(name not in names for name in holders)) for names in known]),
+        "names_root": began.sum(axis=1) / (known.shape[1] or 1),
+        "names_root_only": (began & (trees == 1)).any(axis=1).astype(np.float64),
+        "names_root_elsewhere": (~began & (trees > 0)).any(axis=1).astype(np.float64),
+        "names_shared": known.sum(axis=1) / (known.shape[1] or 1),
+        "names_only": (known & (holders == 1)).any(axis=1).astype(np.float64),
+        "names_elsewhere": (~known & (holders > 0)).any(axis=1).astype(np.float64),
     }
 
 
-def _recency(lanes: Sequence[Lane], recall: Recall) -> Columns:
-    active = recall.active.branch if recall.active is not None else None
-    places = [lane.tip.position for lane in lanes]
-    order = {place: rank for rank, place in enumerate(sorted(places, reverse=True))}
-    now = 1 + max(places, default=0)
+def _recency(places: Places, recall: Recall) -> Columns:
+    at, active = places.columns.positions, _active(places, recall)
     return {
-        "active": np.array([float(lane.tip.branch == active and lane.aside is None) for lane in lanes]),
-        "recent": np.array([1.0 / (1 + order[place]) for place in places]),
-        "age": np.array([math.log1p(now - 1 - place) / 5 for place in places]),
+        "active": (active & places.whole).astype(np.float64),
+        "recent": 1.0 / (1 + np.argsort(np.argsort(-at))),
+        "age": np.log1p(at.max(initial=0) - at) / 5,
     }
 
 
-def _doubts(lanes: Sequence[Lane], recall: Recall) -> Columns:
+def _active(places: Places, recall: Recall) -> NDArray[np.bool_]:
+    """Which lanes are of the branch used last, be it as it stood before."""
+    active: NDArray[np.bool_] = places.columns.branches == (recall.active.branch if recall.active is not None else -1)
+    return active
+
+
+def _doubts(places: Places, recall: Recall) -> Columns:
     """How unsurely the tip was put there, and, before an unsure turn, that turn; how near the two are."""
-    active = recall.active.branch if recall.active is not None else None
-    doubt = _column(lanes, lambda lane: 1.0 - lane.placed.get(lane.aside or lane.tip.id, 1.0))
-    earlier = _column(lanes, lambda lane: float(lane.aside is not None))
+    doubt, aside, active = 1.0 - places.columns.placed, places.columns.aside, _active(places, recall)
     return {
-        "earlier": earlier,
-        "earlier_of_active": _column(lanes, lambda lane: float(lane.aside is not None and lane.tip.branch == active)),
-        "doubt": np.where(earlier > 0, -doubt, doubt),
-        "doubt_active": doubt * _column(lanes, lambda lane: float(lane.tip.branch == active and lane.aside is None)),
-        "seam": _column(lanes, lambda lane: lane.joined.get(lane.aside or lane.tip.id, 1.0)),
+        "earlier": aside.astype(np.float64),
+        "earlier_of_active": (aside & active).astype(np.float64),
+        "doubt": np.where(aside, -doubt, doubt),
+        "doubt_active": doubt * (active & ~aside),
+        "seam": places.columns.joined,
     }
 
 
-def _splits(lanes: Sequence[Lane], weights: Mapping[str, float]) -> Columns:
+def _splits(places: Places, weights: Mapping[str, float]) -> Columns:
     """Before an unsure turn: by how much the input is nearer to what stays than to what is left aside, and how that end hangs together.
 
     A branch as it is has the strongest of its splits, negative: what speaks for a place before the end speaks against the end."""
     names = ("split_near", "split_piece", "split_words", "split_doubt", "split_length", "split_sure")
-    found = np.zeros((len(lanes), len(names)))
+    lanes, found = places.lanes, np.zeros((len(places), len(names)))
     whole = {lane.tip.branch: index for index, lane in enumerate(lanes) if lane.aside is None}
     total = sum(weights.values()) or 1.0
     strongest: dict[int, Column] = {}
@@ -383,14 +429,14 @@ def _split(lane: Lane, whole: Lane, weights: Mapping[str, float], total: float) 
 # --- What was left open -------------------------------------------------------------------------------------------------
 
 
-def _replies(query: Query, lanes: Sequence[Lane], said: Mapping[str, float]) -> Columns:
+def _replies(query: Query, places: Places, said: Mapping[str, float]) -> Columns:
     """Whether the input answers a question that the branch left open, or picks from its list."""
     tells = 1.0 - said["question"]
     pointing = max(said["picking"], said["reconsidering"])
     # Only some branches offer anything to reply to: of the others all of this is 0.
-    offering = [at for at, lane in enumerate(lanes) if lane.pieces or lane.questions]
-    found = np.zeros((10, len(lanes)))
-    found[:, offering] = np.array([_offered(query, lanes[at]) for at in offering]).reshape(-1, 10).T
+    offering = [at for at, lane in enumerate(places.lanes) if lane.pieces or lane.questions]
+    found = np.zeros((10, len(places)))
+    found[:, offering] = np.array([_offered(query, places.lanes[at]) for at in offering]).reshape(-1, 10).T
     last_asks, near, fits, any_near, last_lists, any_list, item_near, asked, asked_near, asked_fits = found
     return {
         "asked": asked,
@@ -433,8 +479,8 @@ def _offered(query: Query, lane: Lane) -> tuple[float, ...]:
 
 
 def _asked(query: Query, lane: Lane) -> tuple[float, float, float]:
-    """Of the last state with a question in so many words (“?”, not “I still need …”), as long as nobody answered it: how open it is, how near the input is to it,
-    how well its form fits."""
+    """Of the last state with a question in so many words (“?”, not “I still need …”), as long as nobody answered it: how open it is, how near the input is
+    to it, how well its form fits."""
     asking = [key for key, question in lane.questions.items() if question.rstrip()[-1:] in ASKING]
     last = max((state for state, _ in asking), default=None, key=lambda state: lane.latest.index(state))
     of = [(key, max(0.0, 1.0 - lane.answered.get(key, 0.0))) for key in asking if key[0] == last]
@@ -463,9 +509,9 @@ def _open(query: Query, lane: Lane) -> tuple[float, float]:
 # --- Beside the others --------------------------------------------------------------------------------------------------
 
 
-def _compare(columns: Columns, branches: Sequence[int]) -> None:
+def _compare(columns: Columns, branches: NDArray[np.int64]) -> None:
     """By how much a lane leads the best one of another branch, and its share of all likeness: a softmax, as the ranking itself will be."""
-    kinds, of = np.unique(np.array(branches, dtype=np.int64), return_inverse=True)
+    kinds, of = np.unique(branches, return_inverse=True)
 
     def bests(values: Column) -> Column:
         """Of each branch the highest of these values (…, lanes)."""
@@ -521,16 +567,15 @@ def _new_root(
     said: Mapping[str, float],
     told: float,
     query: Query,
-    lanes: Sequence[Lane],
+    places: Places,
     weights: Mapping[str, float],
-    names: Sequence[frozenset[str]],
 ) -> dict[str, float]:
     """How little the branches have of what was said, and the wording."""
-    known = frozenset().union(*(lane.terms for lane in lanes))
-    named = frozenset().union(*names)
+    known = places.known()
+    named = places.names.any(axis=0)
     total = sum(weights.values()) or 1.0
     uncovered = 1.0 - sum(weight for term, weight in weights.items() if term in known) / total
-    unknown = float(any(name not in named for name in query.entities))
+    unknown = float(not named.all())
     introducing = unknown * query.cues.introducing
     new = {f"new_{name}": float(columns[name].max(initial=0.0)) for name in BESTS}
     new |= {f"new_{name}": value for name, value in said.items()}
@@ -541,7 +586,7 @@ def _new_root(
         "new_unknown_name": unknown,
         "new_unknown_name_worded": unknown * new["new_words_path"],  # somebody new in a matter that is known
         "new_unknown_name_near": unknown * new["new_near_best"],
-        "new_known_name": float(bool(named)),
+        "new_known_name": float(named.any()),
         "new_root_name": float(columns["names_root"].max(initial=0.0)),
         "new_gender": float(columns["gender"].max(initial=0.0)),
         "new_introducing": introducing,

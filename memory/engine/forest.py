@@ -5,16 +5,21 @@ Times are aware datetimes; positions are places on the forest's timeline, from 1
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 EvidenceKind = Literal["fact", "artifact", "event", "mutable_state"]
 Status = Literal["current", "superseded", "retracted", "quarantined"]
 Channel = Literal["semantic", "keyword", "entity", "topic"]
 Method = Literal["continuation", "temporal", "recall", "new_root", "asked", "given", "corrected"]
+Column = NDArray[np.float64]
+NEAR: Final = ("tip", "said", "centre", "best", "any_said", "root")  # of `Lane.near`, in the order of `Lanes.near`
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +110,113 @@ class Lane:
     aside: int | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Lanes:
+    """Many lanes beside each other, a row each, in columns: of a few hundred open branches a handful is ever looked at one by one (`lane`).
+
+    `stems` and `entities` are those of the input, in the order of the columns of `terms`, `tip_terms`, `root_terms` and `names`. `states` has the id,
+    branch, root and position of each last state, which `tip` brings by row. `near` has a column for each of NEAR, NaN without a vector; `placed` and `joined`
+    are those of the last state, or of the one left aside, 1 where unknown; `aside` says which are branches as they stood before such a state."""
+
+    stems: Sequence[str]
+    entities: Sequence[str]
+    states: NDArray[np.int64]
+    near: Column
+    terms: NDArray[np.bool_]
+    tip_terms: NDArray[np.bool_]
+    root_terms: NDArray[np.bool_]
+    names: NDArray[np.bool_]
+    placed: Column
+    joined: Column
+    aside: NDArray[np.bool_]
+    tip: Callable[[int], Interaction]
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        return self.states[:, 0]
+
+    @property
+    def branches(self) -> NDArray[np.int64]:
+        return self.states[:, 1]
+
+    @property
+    def roots(self) -> NDArray[np.int64]:
+        return self.states[:, 2]
+
+    @property
+    def positions(self) -> NDArray[np.int64]:
+        return self.states[:, 3]
+
+    @classmethod
+    def of(cls, stems: Sequence[str], entities: Sequence[str], lanes: Sequence[Lane]) -> Lanes:
+        """The columns of these lanes."""
+        doubted = [lane.aside or lane.tip.id for lane in lanes]
+        return cls(
+            stems,
+            entities,
+            states=np.array([(lane.tip.id, lane.tip.branch, lane.tip.root, lane.tip.position) for lane in lanes], dtype=np.int64).reshape(-1, 4),
+            near=np.array([[lane.near.get(name, np.nan) for name in NEAR] for lane in lanes], dtype=np.float64).reshape(-1, len(NEAR)),
+            terms=having(stems, [lane.terms for lane in lanes]),
+            tip_terms=having(stems, [lane.tip_terms for lane in lanes]),
+            root_terms=having(stems, [lane.root_terms for lane in lanes]),
+            names=having(entities, [lane.names for lane in lanes]),
+            placed=np.array([lane.placed.get(state, 1.0) for state, lane in zip(doubted, lanes, strict=True)], dtype=np.float64),
+            joined=np.array([lane.joined.get(state, 1.0) for state, lane in zip(doubted, lanes, strict=True)], dtype=np.float64),
+            aside=np.array([lane.aside is not None for lane in lanes], dtype=bool),
+            tip=lambda at: lanes[at].tip,
+        )
+
+    def then(self, others: Lanes) -> Lanes:
+        """These, and after them others of the same input."""
+        first = len(self)
+        columns: dict[str, Any] = {name: np.concatenate([getattr(self, name), getattr(others, name)]) for name in _COLUMNS}
+        return replace(self, **columns, tip=lambda at: self.tip(at) if at < first else others.tip(at - first))
+
+    def lane(self, at: int) -> Lane:
+        """The lane of a row, with all that its columns tell: that of a branch of which only the last state and the root were looked at."""
+        tip = self.tip(at)
+        turn, stems = self.near[at, 0], frozenset(self._told(self.stems, self.tip_terms[at]))
+        return Lane(
+            tip=tip,
+            latest=(tip.id,),
+            turns={} if np.isnan(turn) else {tip.id: float(turn)},
+            near={name: float(cosine) for name, cosine in zip(NEAR, self.near[at], strict=True) if not np.isnan(cosine)},
+            terms=frozenset(self._told(self.stems, self.terms[at])),
+            tip_terms=stems,
+            root_terms=frozenset(self._told(self.stems, self.root_terms[at])),
+            names=frozenset(self._told(self.entities, self.names[at])),
+            words={tip.id: stems},
+            placed={tip.id: float(self.placed[at])},
+        )
+
+    @staticmethod
+    def _told(words: Sequence[str], which: NDArray[np.bool_]) -> list[str]:
+        return [words[at] for at in np.flatnonzero(which).tolist()]
+
+
+_COLUMNS: Final = ("states", "near", "terms", "tip_terms", "root_terms", "names", "placed", "joined", "aside")
+
+
+def having(words: Sequence[str], said: Sequence[Collection[str]]) -> NDArray[np.bool_]:
+    """Which of these have which of the words: (said, words)."""
+    found = np.zeros((len(said), len(words)), dtype=bool)
+    place = {word: at for at, word in enumerate(words)}
+    for at, one in enumerate(said):
+        for word in one:
+            if word in place:
+                found[at, place[word]] = True
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Recall:
     """What hybrid recall brought for one query (paper §3.2), before ranking.
 
     `lanes` maps a branch id to what ranking looks at: the branches of the states recalled, of the active state, and those used last; `further` are all other
-    open branches, of which only the last state and the root are looked at.
+    open branches, of which only the last state and the root are looked at, None without any.
     `earlier` are such branches as they stood before a turn that was put there unsurely: where another matter was put on a branch by mistake, its own goes on
     from there. `document_frequency` counts, for each query term, the states of the forest that have it; `states` is their total. `telling` is the share of
     the latest turns in which the user told something rather than asked: who mostly tells resumes otherwise.
@@ -125,22 +231,29 @@ class Recall:
     average_length: float
     telling: float = 0.3
     earlier: Sequence[Lane] = ()
-    further: Mapping[int, Lane] = field(default_factory=dict)
+    further: Lanes | None = None
 
     @property
-    def places(self) -> Sequence[Lane]:
-        """All lanes: those of the branches, in order of branch id, then the earlier ones."""
-        return [*(lane for _, lane in sorted({**self.lanes, **self.further}.items())), *self.earlier]
+    def looked_at(self) -> Sequence[Lane]:
+        """The lanes that were looked at whole: those of the branches, in order of branch id, then the earlier ones."""
+        return [*(lane for _, lane in sorted(self.lanes.items())), *self.earlier]
 
     @property
-    def ends(self) -> Mapping[int, Interaction]:
-        """The last state of each lane, by its id."""
-        return {lane.tip.id: lane.tip for lane in self.places}
+    def tips(self) -> Mapping[int, int]:
+        """The last state of each branch, by branch: where a turn that resumes it attaches."""
+        further = dict(zip(self.further.branches.tolist(), self.further.ids.tolist(), strict=True)) if self.further else {}
+        return {branch: lane.tip.id for branch, lane in self.lanes.items()} | further
 
     @property
-    def tips(self) -> Mapping[int, Interaction]:
-        """The last state of each branch: where a turn that resumes it attaches."""
-        return {branch: lane.tip for branch, lane in (*self.lanes.items(), *self.further.items())}
+    def ends(self) -> Collection[int]:
+        """The last state of each lane."""
+        return {*self.tips.values(), *(lane.tip.id for lane in self.earlier)}
+
+    def end(self, state: int) -> Interaction | None:
+        """The last state of a lane; None for a state that isn't one."""
+        if (tip := next((lane.tip for lane in self.looked_at if lane.tip.id == state), None)) or self.further is None:
+            return tip
+        return next((self.further.tip(int(at)) for at in np.flatnonzero(self.further.ids == state)), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
 """Whether a text speaks of a man or of a woman, as far as its pronouns and words of kinship say: “she has test nerves” is hardly about an uncle's exam.
 
-Words are data, by language: the lists `he` and `she` of `languages/*.toml`. A word that may mean either, or several (“sie”, “her” in German), stands in neither.
+Words are data, by language: the lists `he` and `she` of `languages/*.toml`. A word that may mean either, or several (“sie” in German), stands in neither.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -35,14 +36,19 @@ def spoken_of(text: str, languages: tuple[str, ...]) -> Spoken:
     return Spoken(len(he.findall(folded)), len(she.findall(folded)))
 
 
-def agreement(query: str, of: list[Interaction]) -> list[float]:
-    """How far each interaction and its path speak of a man or of a woman as the input does: above 0 as it does, below 0 of the other, at most 1 apart from 0.
+def asked_of(query: str) -> int:
+    """1 where an input speaks of a man, −1 where of a woman, 0 where of neither or of both."""
+    return spoken_of(query[:_SAID], wording.read(query).languages).one
+
+
+def agreement(query: str, of: Sequence[Interaction]) -> list[float]:
+    """How far each interaction and its path speak of a man or of a woman as the input does, −1 to 1: above 0 as it does, below 0 of the other.
 
     All 0 for an input that speaks of neither, or of both."""
-    languages = wording.read(query).languages
-    asked = spoken_of(query[:_SAID], languages).one
+    asked = asked_of(query)
     if not asked:
         return [0.0] * len(of)
+    languages = wording.read(query).languages
     found = [spoken_of(f"{state.path_summary[:_TOLD]}\n{state.user[:_SAID]}\n{state.assistant[:_SAID]}", languages) for state in of]
     return [asked * (told.he - told.she) / (1 + told.he + told.she) for told in found]
 

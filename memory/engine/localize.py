@@ -15,13 +15,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from memory.engine import inner, rank, signs
 from memory.engine.calibration import Calibration
 from memory.engine.contrast import favouring
-from memory.engine.features import PARTS
-from memory.engine.forest import Candidate, Decision, Interaction, Method, Recall, Recalled
+from memory.engine.features import PARTS, Places
+from memory.engine.forest import Candidate, Decision, Interaction, Lanes, Method, Recall, Recalled
 from memory.engine.query import Query
-from memory.engine.rank import Branch
+from memory.engine.rank import Branch, Field
 from memory.engine.text import ended, excerpt, one_line
 from memory.engine.when import Window
 
@@ -50,7 +53,7 @@ def localize(query: Query, recall: Recall, calibration: Calibration, then: Seque
     `then` are the states of `window(query)`, if it names one; their branches are candidates like all others."""
     found = rank.read(query, _with(recall, then))
     ranker = f"logit-{calibration.features}-{calibration.hash[:8]}"
-    scored = Scored(found.branches, found.scores(calibration), lambda places: found.parts(calibration, places))
+    scored = Scored(found, found.places, found.scores(calibration), lambda places: found.parts(calibration, places))
     return _decide(query, recall, then, scored, calibration.temperature, calibration.cue_probability, ranker, shown)
 
 
@@ -67,7 +70,7 @@ def localize_additive(
     """The same cascade with the paper's own sum and its fixed τ (§3.2). `ce_scores` are a cross-encoder's logits by state, on the scale of
     BGE-Reranker-v2-M3 (another scale needs a `threshold` of its own); a branch has that of its best state.
     Of `calibration` only the worth of cues is used: these probabilities aren't fitted."""
-    found = rank.read(query, replace(_with(recall, then), earlier=(), further={})).branches  # the paper knows the tips of what it recalled
+    found = rank.read(query, replace(_with(recall, then), earlier=(), further=None))  # the paper knows the tips of what it recalled
     lowest = min(ce_scores.values(), default=0.0)
     parts = [
         rank.additive_parts(
@@ -76,10 +79,10 @@ def localize_additive(
             branch.recent,
             branch.topic if recall.anchors else None,
         )
-        for branch in found
+        for branch in found.branches
     ]
     parts.append({**dict.fromkeys(PARTS, 0.0), "path": threshold})
-    scored = Scored(found, [sum(one.values()) for one in parts], lambda places: [parts[place] for place in places])
+    scored = Scored(found, Places.of(query, recall), [sum(one.values()) for one in parts], lambda places: [parts[place] for place in places])
     return _decide(query, recall, then, scored, 1.0, calibration.cue_probability, "additive-ce", shown)
 
 
@@ -98,12 +101,17 @@ def back_jump(query: Query, recall: Recall, decision: Decision, calibration: Cal
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """The branches with their `scores`, the last of which is the new root's. `parts` tells those of some places, by their number, −1 being the new root: of a
-    few hundred a handful is looked at."""
+    """The places with their `scores`, the last of which is the new root's. `parts` tells those of some places, by their number, −1 being the new root: of a
+    few hundred a handful is looked at. `beside`: these places, and what else there is to tell them from."""
 
-    branches: Sequence[Branch]
+    field: Field
+    beside: Places
     scores: Sequence[float]
     parts: Callable[[Sequence[int]], Sequence[Mapping[str, float]]]
+
+    @property
+    def lanes(self) -> Lanes:
+        return self.field.places.columns
 
 
 def _decide(
@@ -116,19 +124,21 @@ def _decide(
     ranker: str,
     shown: int,
 ) -> Decision:
-    branches, threshold = scored.branches, scored.scores[-1]
+    threshold = scored.scores[-1]
     every = rank.probabilities(scored.scores, temperature)
     method, chosen = _choose(query, scored, every, recall, then)
-    shares, fresh = _best_places([branch.tip.branch for branch in branches], every, chosen), every[-1]
+    shares, fresh = _best_places(scored.lanes.branches, every, chosen), every[-1]
     if method in ("continuation", "temporal") and chosen is not None:
         *given, fresh = _given([*shares.values(), fresh], list(shares).index(chosen), cue_probability.get(method, SURE))
         shares = dict(zip(shares, given, strict=True))
-    order = sorted(shares, key=lambda place: (place != chosen, -shares[place], branches[place].tip.id))[:shown]
+    ids = scored.lanes.ids.tolist()
+    order = sorted(shares, key=lambda place: (place != chosen, -shares[place], ids[place]))[:shown]
+    branches = {place: scored.field.branch(place) for place in order}
     *parts, fresh_parts = scored.parts([*order, -1])
     likeliest = [_candidate(branches[place], told, scored.scores[place], shares[place]) for place, told in zip(order, parts, strict=True)]
     new = Candidate(None, None, "A new topic", "", False, threshold, fresh, fresh_parts)
     ranked = sorted([*likeliest, new], key=lambda one: ((one is not new) if chosen is None else (one is not likeliest[0]), -one.probability, one.state or 0))
-    kept = _signed(query, recall, [branches[place] for place in order], ranked)
+    kept = _signed(query, recall, scored.beside, branches, ranked)
     winner, runner_up = kept[0], kept[1] if len(kept) > 1 else None
     leaves = chosen is not None and branches[chosen].aside is not None
     sure, unsure = winner.probability >= SURE, winner.probability < UNSURE
@@ -170,7 +180,8 @@ def given(parent: Interaction | None, *, edited: bool = False) -> Decision:
 
 def _choose(query: Query, scored: Scored, shares: Sequence[float], recall: Recall, then: Sequence[Recalled]) -> tuple[Method, int | None]:
     """The method that decides, and the index of the place it picks (None = a new root). `shares`: of all places, the new root last."""
-    active = next((index for index, branch in enumerate(scored.branches) if branch.active), None)
+    lanes = scored.lanes
+    active = next(iter(np.flatnonzero((lanes.branches == recall.active.branch) & ~lanes.aside).tolist()), None) if recall.active else None
     if active is not None and query.cues.continuation:
         return "continuation", active
     if query.cues.temporal is not None and then:
@@ -178,30 +189,35 @@ def _choose(query: Query, scored: Scored, shares: Sequence[float], recall: Recal
             found.interaction.branch: max(other.interaction.position for other in then if other.interaction.branch == found.interaction.branch)
             for found in then
         }
-        eligible = [index for index, branch in enumerate(scored.branches) if branch.tip.branch in at_that_time and branch.aside is None]
+        eligible = np.flatnonzero(np.isin(lanes.branches, list(at_that_time)) & ~lanes.aside).tolist()
         if eligible:
             # What was said then is asked for by its matter, not by how lately it was used: cue and recency don't count, the latest of equals wins.
             # Without words in common (“where did we stop yesterday?”) only the time is left.
-            told = any(scored.branches[index].shared for index in eligible)
+            told = any(scored.field.table.shared(index) for index in eligible)
             parts = dict(zip(eligible, scored.parts(eligible), strict=True))
             matter = {index: sum(parts[index][part] for part in ("meaning", "words", "names", "path")) if told else 0.0 for index in eligible}
-            return "temporal", max(eligible, key=lambda index: (matter[index], at_that_time[scored.branches[index].tip.branch]))
-    places = _best_places([branch.tip.branch for branch in scored.branches], shares)
+            return "temporal", max(eligible, key=lambda index: (matter[index], at_that_time[int(lanes.branches[index])]))
+    places = _best_places(lanes.branches, shares)
     best = max(places, key=places.__getitem__, default=None)
     if best is None or not places[best] > shares[-1]:
         return "new_root", None
     return "recall", best
 
 
-def _best_places(branches: Sequence[int], shares: Sequence[float], chosen: int | None = None) -> dict[int, float]:
-    """Of each branch the likeliest of its places (or the chosen one), by index, with the share of them all: first the branch is decided, then where on it."""
-    of: dict[int, list[int]] = {}
-    for index, branch in enumerate(branches):
-        of.setdefault(branch, []).append(index)
-    return {
-        chosen if chosen is not None and chosen in places else max(places, key=shares.__getitem__): sum(shares[index] for index in places)
-        for places in of.values()
-    }
+def _best_places(branches: NDArray[np.int64], shares: Sequence[float], chosen: int | None = None) -> dict[int, float]:
+    """Of each branch the likeliest of its places (or the chosen one), by index, with the share of them all: first the branch is decided, then where on it.
+
+    `branches` is that of each place; `shares` may go on behind them."""
+    if not len(branches):
+        return {}
+    every = np.array(shares[: len(branches)])
+    _, of = np.unique(branches, return_inverse=True)
+    likely = every.copy()
+    if chosen is not None:
+        likely[chosen] = np.inf
+    order = np.lexsort((-likely, of))  # by branch, of each the likeliest place first
+    best = order[np.r_[True, np.diff(of[order]) > 0]]
+    return dict(zip(best.tolist(), np.bincount(of, every).tolist(), strict=True))
 
 
 def _given(shares: Sequence[float], chosen: int, probability: float) -> list[float]:
@@ -214,10 +230,9 @@ def _candidate(branch: Branch, parts: Mapping[str, float], total: float, share: 
     return Candidate(branch.tip.id, branch.tip.root, _label(branch.tip), _tree(branch.tip), branch.active, total, share, parts, branch.channels)
 
 
-def _signed(query: Query, recall: Recall, branches: Sequence[Branch], kept: Sequence[Candidate]) -> list[Candidate]:
-    """The candidates with what spoke for each."""
-    shared = {branch.tip.id: branch.shared for branch in branches}
-    found = signs.read(query, recall, [candidate.state for candidate in kept if candidate.state is not None], shared)
+def _signed(query: Query, recall: Recall, places: Places, branches: Mapping[int, Branch], kept: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates with what spoke for each. `branches`: theirs, by place."""
+    found = signs.read(query, recall, places, {place: branch.shared for place, branch in branches.items()})
     return [replace(candidate, signs=found[candidate.state]) for candidate in kept]
 
 

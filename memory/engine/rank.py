@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memory.engine import features
 from memory.engine.calibration import Calibration
-from memory.engine.features import FEATURES, PARTS
+from memory.engine.features import FEATURES, PARTS, Places, Table
 from memory.engine.forest import Channel, Hit, Interaction, Lane, Recall, Recalled
 from memory.engine.query import Query
 
@@ -48,34 +47,44 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """All places an input may go: the branches, and the features of these and, in the last row, of the new root."""
+    """All places an input may go: the branches by row, with their features, in the last row those of the new root; what was recalled, by branch."""
 
-    branches: Sequence[Branch]
-    rows: NDArray[np.float64]
+    table: Table
+    recalled: Mapping[int, Sequence[Recalled]]
+
+    @property
+    def places(self) -> Places:
+        return self.table.places
 
     def scores(self, calibration: Calibration) -> list[float]:
         """The scores, branch by branch and the new root last."""
-        scored: list[float] = calibration.places.scores(self.rows).tolist()
+        scored: list[float] = calibration.places.scores(self.table.rows).tolist()
         return scored
 
     def parts(self, calibration: Calibration, places: Sequence[int]) -> list[dict[str, float]]:
         """The scores of some places by their parts, which sum to them; by row, −1 being the new root."""
-        return [dict(zip(PARTS, scored, strict=True)) for scored in calibration.parts(self.rows[list(places)]).tolist()]
+        return [dict(zip(PARTS, scored, strict=True)) for scored in calibration.parts(self.table.rows[list(places)]).tolist()]
+
+    @property
+    def branches(self) -> list[Branch]:
+        """All of them: of a few hundred a handful is worth being looked at one by one (`branch`)."""
+        return [self.branch(at) for at in range(len(self.places))]
+
+    def branch(self, at: int) -> Branch:
+        """The branch of a row."""
+        lane, row = self.places.lane(at), self.table.rows[at]
+        of = self.recalled.get(lane.tip.branch, ())
+        evidence = of if lane.aside is None else [found for found in of if found.interaction.position <= lane.tip.position]
+        active, recent, topic = (float(row[_AT[name]]) for name in ("active", "recent", "topic"))
+        return Branch(lane.tip, bool(active), evidence, self.table.shared(at), recent, topic, _channels(evidence), lane)
 
 
 def read(query: Query, recall: Recall) -> Field:
-    """The field of a query: every lane of the recall."""
-    table = features.table(query, recall)
-    active, recent, topic = (table.rows[:-1, _AT[name]].tolist() for name in ("active", "recent", "topic"))
+    """The field of a query: every branch of the recall."""
     recalled: dict[int, list[Recalled]] = {}
     for found in recall.recalled:
         recalled.setdefault(found.interaction.branch, []).append(found)
-    branches = []
-    for at, lane in enumerate(table.lanes):
-        of = recalled.get(lane.tip.branch, [])
-        evidence = of if lane.aside is None else [found for found in of if found.interaction.position <= lane.tip.position]
-        branches.append(Branch(lane.tip, bool(active[at]), evidence, table.shared[at], recent[at], topic[at], _channels(evidence), lane))
-    return Field(branches, table.rows)
+    return Field(features.table(query, recall), recalled)
 
 
 def _channels(evidence: Sequence[Recalled]) -> dict[Channel, Hit]:

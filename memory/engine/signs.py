@@ -6,16 +6,17 @@ way. Signs quote the input itself, or an open question of a state, which they na
 
 from __future__ import annotations
 
-import heapq
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, Final
 
-from memory.engine import describe, pieces, reply
-from memory.engine.features import ANSWERED, OPEN_FROM, known_names
-from memory.engine.forest import Lane, Recall, Sign
+import numpy as np
+
+from memory.engine import describe, gender, pieces, reply
+from memory.engine.features import ANSWERED, OPEN_FROM, Places, began_with
+from memory.engine.forest import NEAR, Lane, Recall, Sign
 from memory.engine.query import Query
 from memory.engine.terms import DENSE, entity_spans, entity_term, fold, surfaces, terms
 from memory.engine.text import excerpt
@@ -28,18 +29,20 @@ FITS: Final = 0.5  # from here on the form of an input is that of an answer
 FORM: Final = 0.2  # what its form counts beside its meaning when it is asked which question an input answers
 NAMED: Final = 0.5  # match of a topic from which it counts as named
 DESCRIBED: Final = 0.2  # cosine from which a description counts as met
+AGREES: Final = 0.5  # from here on a path speaks of whom the input speaks of: one word that fits and none that doesn't
 FEW: Final = 4  # words of an input that says little by itself
 _NEAR: Final = {"sentence": "near_sentence", "tip": "near_last", "centre": "near_lately", "best": "near_earlier"}
 
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """All lanes of a query, and what is worked out once for all of them."""
+    """All places of a query, and what is worked out once for all of them."""
 
     query: Query
     recall: Recall
-    lanes: Sequence[Lane]
-    names: Mapping[int, frozenset[str]]  # by the lane's last state
+    places: Places
+    names: Mapping[int, frozenset[str]]  # of the lanes asked about, by last state
+    about: Mapping[int, frozenset[str]]  # likewise: those that its tree began with, and no other
     written: Mapping[str, str]  # name → as the input writes it
     said: Mapping[str, str]  # stem → likewise
     in_names: frozenset[str]  # stems of the names
@@ -80,24 +83,34 @@ def _runs(text: str, grams: Collection[str]) -> dict[str, str]:
     return found
 
 
-def read(query: Query, recall: Recall, ends: Collection[int], shared: Mapping[int, Sequence[str]]) -> dict[int | None, Signs]:
-    """The signs of the lanes that end with these states, by state, and of a new root (None). `shared`: each lane's words in common, rarest first."""
-    lanes = recall.places
-    known = {lane.tip.id: names for lane, names in zip(lanes, known_names(query, lanes), strict=True)}
+def read(query: Query, recall: Recall, places: Places, shared: Mapping[int, Sequence[str]]) -> dict[int | None, Signs]:
+    """The signs of some places, by last state, and of a new root (None). `shared`: by the row of the place, its words in common, rarest first."""
+    columns, whole = places.columns, places.whole
+    lanes = {at: places.lane(at) for at in shared}
+    names = {lane.tip.id: frozenset(compress(query.entities, places.names[at])) for at, lane in lanes.items()}
+    began = began_with(columns)
+    alone = np.array([len(np.unique(columns.roots[having])) == 1 for having in began.T], dtype=bool)
+    about = {lane.tip.id: frozenset(compress(query.entities, began[at] & alone)) for at, lane in lanes.items()}
     written = {entity_term(span): span for span in reversed(entity_spans(query.text))} if query.entities else {}
     in_names = frozenset(term for name in query.entities for term in terms(written.get(name, name)))
-    holders = Counter(term for lane in lanes if lane.aside is None for term in lane.terms)
-    named = Counter(name for lane in lanes if lane.aside is None for name in known[lane.tip.id])
-    nearest = {name: _nearest(lanes, name) for name in (*_NEAR, "root", "described")}
-    field = _Field(query, recall, lanes, known, written, surfaces(query.text), in_names, holders, named, nearest, describe.named(query.text))
-    found: dict[int | None, Signs] = {lane.tip.id: _of_branch(field, lane, shared.get(lane.tip.id, ())) for lane in lanes if lane.tip.id in ends}
+    holders = dict(zip(columns.stems, columns.terms[whole].sum(axis=0).tolist(), strict=True))
+    named = dict(zip(query.entities, places.names[whole].sum(axis=0).tolist(), strict=True))
+    nearest = {name: _nearest(places, name) for name in (*_NEAR, "root", "described")}
+    field = _Field(query, recall, places, names, about, written, surfaces(query.text), in_names, holders, named, nearest, describe.named(query.text))
+    found: dict[int | None, Signs] = {lane.tip.id: _of_branch(field, lane, shared[at]) for at, lane in lanes.items()}
     return {**found, None: _of_new(field)}
 
 
-def _nearest(lanes: Sequence[Lane], name: str) -> dict[int, float]:
+def _nearest(places: Places, name: str) -> dict[int, float]:
     """The two branches that are nearest to the input in something, with their cosines."""
-    best = dict(sorted((lane.tip.branch, _near(lane, name)) for lane in lanes))
-    return {branch: best[branch] for branch in heapq.nlargest(2, best, key=best.__getitem__)}
+    near = np.nan_to_num(places.columns.near[:, NEAR.index(name)]) if name in NEAR else places.each([_near(lane, name) for lane in places.lanes])
+    best: dict[int, float] = {}
+    for _ in range(2):
+        others = np.flatnonzero(~np.isin(places.columns.branches, list(best)))
+        if len(others):
+            at = others[near[others].argmax()]
+            best[int(places.columns.branches[at])] = float(near[at])
+    return best
 
 
 def _of_branch(field: _Field, lane: Lane, shared: Sequence[str]) -> Signs:
@@ -159,7 +172,11 @@ def _words(field: _Field, lane: Lane, shared: Sequence[str]) -> Sign | None:
 def _names(field: _Field, lane: Lane) -> Sign | None:
     here = [name for name in field.query.entities if name in field.names[lane.tip.id]]
     only = [field.written.get(name, name) for name in here if field.named[name] == 1]
-    return _quoted("only_names", only) or _quoted("names", [field.written.get(name, name) for name in here])
+    about = [field.written.get(name, name) for name in here if name in field.about[lane.tip.id]]
+    if said := _quoted("only_names", only) or _quoted("about", about) or _quoted("names", [field.written.get(name, name) for name in here]):
+        return said
+    [agrees] = gender.agreement(field.query.text, [lane.tip])
+    return Sign("he" if gender.asked_of(field.query.text) > 0 else "she") if agrees >= AGREES else None
 
 
 def _reply(query: Query, lane: Lane) -> Sign | None:
@@ -211,8 +228,8 @@ def _of_new(field: _Field) -> Signs:
     """What was never said before in the forest, and what the wording of the input begins."""
     query, cues = field.query, field.query.cues
     counted = field.recall.document_frequency
-    known = frozenset().union(*(lane.terms for lane in field.lanes))
-    names = frozenset().union(*field.names.values())
+    known = field.places.known()
+    names = frozenset(compress(query.entities, np.logical_or.reduce(field.places.names, axis=0)))
     unnamed = [field.written.get(name, name) for name in query.entities if name not in names and any(not counted.get(term) for term in terms(name))]
     return _given(
         words=_quoted("unsaid", field.as_written(term for term in query.content if term not in known and not counted.get(term))),

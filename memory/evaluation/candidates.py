@@ -76,7 +76,7 @@ def measure(turns: list[GoldTurn], branches: int, embed: CachedEmbedder, calibra
     def watch(turn: GoldTurn, asked: Query, brought: Recall, trees: list[int]) -> None:
         nonlocal ranked
         if turn.parent is not None and len(set(trees)) >= branches and trees[-1] != turn.tree:
-            among[len(trees)] = any(trees[tip.id - 1] == turn.tree for tip in brought.tips.values())
+            among[len(trees)] = any(trees[tip - 1] == turn.tree for tip in brought.tips.values())
             ranked = max(ranked, len(brought.tips))
 
     placed = replay(turns, embed, lambda asked, brought: localize.localize(asked, brought, calibration), teacher=True, watch=watch)

@@ -39,7 +39,7 @@ def example(turn: GoldTurn, asked: Query, found: Recall, trees: Sequence[int], w
     if parent is not None and not any(right):  # other matters were put on its branch: that branch, from where it stood before
         right = [float(branch.aside is None and parent in branch.lane.latest) for branch in field.branches]
     right.append(float(parent is None))
-    return Example(field.rows, np.array(right), weight) if any(right) else None
+    return Example(field.table.rows, np.array(right), weight) if any(right) else None
 
 
 def _rightness(branch: rank.Branch, parent: int | None, turn: GoldTurn, trees: Sequence[int]) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory.engine import commit, cues, inner, pieces, query, recall, terms, text
-from memory.engine.forest import Anchor, Channel, Decision, Hit, Interaction, Lane, Recall, Recalled
+from memory.engine.forest import Anchor, Channel, Decision, Hit, Interaction, Lane, Lanes, Recall, Recalled
 from memory.engine.query import Query
 from memory.evaluation.benchmarks import streams
 from memory.evaluation.cases import Case
@@ -145,13 +145,11 @@ class MemoryForest:
         lanes = {branch: self._lane(states, asked, chosen, sentences, descriptions, set(by_state)) for branch, states in own.items()}
         last = {branch: lane.latest for branch, lane in lanes.items()}
         ends = {state.branch: state.id for state in self.states}
-        further = {
-            branch: self._lane([ends[branch]], asked, chosen, sentences, descriptions, set(), far=True) for branch in recall.further_branches(branches, latest)
-        }
+        further = [self._lane([ends[branch]], asked, chosen, sentences, descriptions, set(), far=True) for branch in recall.further_branches(branches, latest)]
         brought = Recall(
             recalled=recalled,
             lanes=lanes,
-            further=further,
+            further=Lanes.of(asked.terms, asked.entities, further) if further else None,
             earlier=[
                 self._before(own[branch], last[branch][at], lanes[branch], asked, chosen, sentences, descriptions, set(by_state))
                 for branch, at in recall.doubtful(last, {state: self._placed[state - 1] for states in last.values() for state in states})

@@ -145,13 +145,21 @@ def embedder() -> Embeds:
     return _instead.get() or _embedder(endpoints.embedding(), Path(settings.MODEL_DIR))
 
 
-def ahead(texts: Sequence[str]) -> Callable[[], NDArray[np.float32]]:
-    """Begin to embed; what comes back waits for the vectors, and raises as `embed` does.
+def ahead(texts: Sequence[str]) -> tuple[Callable[[], NDArray[np.float32]], Callable[[], NDArray[np.float32]]]:
+    """Begin to embed; what comes back waits for the vector of the first text, and for those of all others, and raises as `embed` does.
 
-    The local model computes in a thread of its own, so that the database can be asked meanwhile; another embedder may ask the database itself, so it has
-    done its work when this returns."""
+    The local model computes in threads of its own, so that the database can be asked meanwhile, first what the whole input is near to; another embedder may
+    ask the database itself, so it has done its work when this returns. Raises ValueError without a text."""
+    if not texts:
+        raise ValueError("There is nothing to embed.")
     here = embedder()
-    if isinstance(here, Embedder):
-        return _ahead.submit(here.embed, texts).result
-    vectors = here.embed(texts)
-    return lambda: vectors
+    if not isinstance(here, Embedder):
+        vectors = here.embed(texts)
+        return lambda: vectors[0], lambda: vectors[1:]
+    first = _ahead.submit(here.embed, texts[:1])
+
+    def others() -> NDArray[np.float32]:
+        begun = first.result()  # before the others, so it isn't waited for in vain
+        return here.embed(texts[1:]) if len(texts) > 1 else begun[1:]
+
+    return lambda: first.result()[0], _ahead.submit(others).result if len(texts) > 1 else others

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from memory.engine import pieces
-from memory.engine.forest import Interaction, Lane
+from memory.engine.forest import NEAR, Interaction, Lane, Lanes, having
 from memory.engine.query import Query
 from memory.engine.recall import CENTRE_STATES, LATEST_STATES, OPEN_BRANCHES, RECENT_STATES, TELLING_TURNS, cut_off, doubtful, telling_share
 from memory.engine.terms import terms
@@ -25,53 +27,49 @@ BY_HAND = [RoutingDecision.Method.GIVEN.value, RoutingDecision.Method.CORRECTED.
 
 
 @dataclass(frozen=True, slots=True)
-class Latest:
-    """What the latest turns of a forest say: where each branch ends (its id → that of its last state), the one used last first, and the share of turns that
-    tell rather than ask."""
+class Open:
+    """What the latest turns of a forest say: where each branch ends, by branch, the one used last first, as rows of `_LAST`; and the share of turns that tell
+    rather than ask."""
 
-    ends: Mapping[int, int]
+    ends: Mapping[int, Sequence[Any]]
     telling: float
 
 
-def latest(forest: int, as_of: int | None = None) -> Latest:
+# With which probability a state was put where it is, where localization placed it: `d` is its turn's decision.
+PLACED = "CASE WHEN d.probability IS NOT NULL THEN least(1, greatest(0, d.probability)) END"
+BY_LOCALIZATION = "memory_routingdecision d ON d.turn_id = s.turn_id AND NOT d.method = ANY(%s)"
+_LAST = f"{read.COLUMNS}, {PLACED}"  # of the last state of a branch: its columns, and how surely it was put there
+_ID, _POSITION, _ROOT, _BRANCH, _TOPIC, _SURE = 0, 1, 3, 4, 11, 16
+
+
+def opened(forest: int, as_of: int | None = None) -> Open:
     """The latest turns of a forest, at most LOOKED_BACK of them; at most OPEN_BRANCHES branches."""
     rows = read.select(
-        """
-        SELECT branch_id, (max(ARRAY[position, id]))[2], count(*) FILTER (WHERE number <= %s AND tells), count(*) FILTER (WHERE number <= %s) FROM (
-            SELECT id, branch_id, position, tells, row_number() OVER (ORDER BY position DESC) AS number FROM memory_interactionstate
-            WHERE forest_id = %s AND position <= %s ORDER BY position DESC LIMIT %s
-        ) last GROUP BY branch_id ORDER BY max(position) DESC LIMIT %s
+        f"""
+        SELECT {_LAST}, last.told, last.turns FROM (
+            SELECT (max(ARRAY[position, id]))[2] AS id, max(position) AS position, count(*) FILTER (WHERE number <= %s AND tells) AS told,
+                count(*) FILTER (WHERE number <= %s) AS turns
+            FROM (
+                SELECT id, branch_id, position, tells, row_number() OVER (ORDER BY position DESC) AS number FROM memory_interactionstate
+                WHERE forest_id = %s AND position <= %s ORDER BY position DESC LIMIT %s
+            ) latest GROUP BY branch_id ORDER BY max(position) DESC LIMIT %s
+        ) last JOIN memory_interactionstate s ON s.id = last.id LEFT JOIN memory_topic t ON t.root_id = s.root_id LEFT JOIN {BY_LOCALIZATION}
+        ORDER BY last.position DESC
         """,
-        [TELLING_TURNS, TELLING_TURNS, forest, read.until(as_of), LOOKED_BACK, OPEN_BRANCHES],
+        [TELLING_TURNS, TELLING_TURNS, forest, read.until(as_of), LOOKED_BACK, OPEN_BRANCHES, BY_HAND],
     )
-    return Latest({row[0]: row[1] for row in rows}, telling_share(sum(row[2] for row in rows), sum(row[3] for row in rows)))
+    return Open({row[_BRANCH]: row for row in rows}, telling_share(sum(row[-2] for row in rows), sum(row[-1] for row in rows)))
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """What can be told of the branches used last before it is known what the input is near: the last state of each, by branch; with which probability those
-    were put there, by state; which of the input's rare stems and of its names each tree has, by root."""
-
-    ends: Mapping[int, Interaction]
-    placed: Mapping[int, float]
-    stems: Mapping[int, frozenset[str]]
-    names: Mapping[int, frozenset[str]]
-
-
-def opened(forest: int, query: Query, rare: Collection[str], last: Latest, as_of: int | None = None) -> Opened:
-    """`rare` are the stems that are looked up in whole trees."""
-    ends, placed = _ends(forest, last.ends.values())
-    stems, names = _tree_words(forest, query, rare, as_of)
-    return Opened({branch: ends[state] for branch, state in last.ends.items() if state in ends and ends[state].branch == branch}, placed, stems, names)
+Words = Mapping[int, frozenset[str]]  # by state, or by the root of a tree
 
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """The vectors of an input as parameters: of itself, its sentences, its descriptions (`pieces.Spoken`)."""
+    """The vectors of an input as parameters: of itself; `parts` brings those of its sentences and of its descriptions (`pieces.Spoken`)."""
 
     whole: str
-    sentences: Sequence[str]
-    descriptions: Sequence[str]
+    parts: Callable[[], tuple[Sequence[str], Sequence[str]]]
 
 
 class _Piece(NamedTuple):
@@ -86,15 +84,15 @@ class _Piece(NamedTuple):
 class _Found:
     """What the statements brought: cosines by state, stems and names by state and by tree."""
 
-    tree_stems: Mapping[int, frozenset[str]]
-    tree_names: Mapping[int, frozenset[str]]
-    placed: dict[int, float]
+    tree_stems: Words
+    tree_names: Words
+    placed: dict[int, float] = field(default_factory=dict)
     turns: dict[int, float] = field(default_factory=dict)
     pieces: dict[int, dict[int, _Piece]] = field(default_factory=lambda: defaultdict(dict))
     centres: dict[int, float] = field(default_factory=dict)  # by the last state
     questions: dict[int, dict[tuple[int, int], str]] = field(default_factory=lambda: defaultdict(dict))
     answered: dict[int, dict[tuple[int, int], float]] = field(default_factory=lambda: defaultdict(dict))
-    stems: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    stems: Words = field(default_factory=dict)
     joined: dict[int, float] = field(default_factory=dict)
 
 
@@ -102,38 +100,37 @@ def lanes(
     forest: int,
     query: Query,
     spoken: Spoken,
-    open: Opened,
+    words: tuple[Words, Words],
     branches: Collection[int],
-    further: Iterable[int],
+    further: Sequence[Sequence[Any]],
     recalled: Iterable[Interaction],
     as_of: int | None = None,
-) -> tuple[dict[int, Lane], dict[int, Lane], list[Lane]]:
-    """The lanes of these branches and of `further` ones, by branch id, and those of branches as they stood before a turn that was put there unsurely.
+) -> tuple[dict[int, Lane], Lanes | None, list[Lane]]:
+    """The lanes of these branches, by branch id, of `further` ones, and those of branches as they stood before a turn that was put there unsurely.
 
-    Of `branches` the root, the last states and those recalled of the tree are looked at, of `further` ones, which must be `open`, the root and the last state,
-    without their pieces. A branch whose end is deleted between two of the statements is left out."""
-    found = _Found(open.stems, open.names, dict(open.placed))
-    latest = _bring_latest(found, forest, spoken.whole, branches, as_of)
+    Of `branches` the root, the last states and those recalled of the tree are looked at, of `further` ones, given by where they end (`Open.ends`), the root and
+    the last state, without their pieces. `words`: those of the input that whole trees have (`tree_words`).
+    A branch is left out as it stood before a turn whose end is deleted between two of the statements."""
+    found = _Found(*words)
+    latest, ends = _bring_latest(found, forest, spoken.whole, branches, as_of)
     cuts = [_Cut(branch, states[:at], states[at:]) for branch, at in doubtful(latest, found.placed) for states in [latest[branch]]]
-    ends, _ = _ends(forest, [*(states[-1] for states in latest.values()), *(cut.kept[-1] for cut in cuts)])
-    latest = {branch: states for branch, states in latest.items() if states[-1] in ends}
-    cuts = [cut for cut in cuts if cut.branch in latest and cut.kept[-1] in ends]
-    far = {branch: open.ends[branch] for branch in further if branch in open.ends}
+    before_cuts = read.interactions(forest, [cut.kept[-1] for cut in cuts]) if cuts else {}
+    cuts = [cut for cut in cuts if cut.kept[-1] in before_cuts]
     told: dict[int, set[int]] = defaultdict(set)  # by root
     for state in recalled:
         told[state.root].add(state.id)
-    looked = {branch: {root, *states[-RECENT_STATES:], *told[root]} for branch, states in latest.items() for root in [ends[states[-1]].root]}
-    before = [{ends[cut.kept[-1]].root, *cut.kept[-RECENT_STATES:], *told[ends[cut.kept[-1]].root]} - set(cut.gone) for cut in cuts]
+    looked = {branch: {root, *states[-RECENT_STATES:], *told[root]} for branch, states in latest.items() for root in [ends[branch].root]}
+    before = [{end.root, *cut.kept[-RECENT_STATES:], *told[end.root]} - set(cut.gone) for cut in cuts for end in [before_cuts[cut.kept[-1]]]]
     near = set().union(*looked.values(), *before)
-    every = near.union(*latest.values(), *((tip.id, tip.root) for tip in far.values()))
+    every = near.union(*latest.values(), *((row[_ID], row[_ROOT]) for row in further))
     stems = beside(lambda: _stems(forest, query, every))
     _bring_cosines(found, spoken, near, set().union(*latest.values()) - near, every - found.turns.keys())
-    _bring_centres(found, forest, spoken.whole, [ends[cut.kept[-1]] for cut in cuts], as_of)
+    _bring_centres(found, forest, spoken.whole, list(before_cuts.values()), as_of)
     _bring_questions(found, forest, latest.values())
     found.stems = stems()
-    lanes = {branch: _lane(query, ends[states[-1]], states, looked[branch], found) for branch, states in latest.items()}
-    earlier = [_before(query, ends[cut.kept[-1]], cut, lanes[cut.branch], around, found) for cut, around in zip(cuts, before, strict=True)]
-    return lanes, {branch: _far_lane(query, tip, found) for branch, tip in far.items()}, earlier
+    lanes = {branch: _lane(query, ends[branch], states, looked[branch], found) for branch, states in latest.items()}
+    earlier = [_before(query, before_cuts[cut.kept[-1]], cut, lanes[cut.branch], around, found) for cut, around in zip(cuts, before, strict=True)]
+    return lanes, _further(query, further, found) if further else None, earlier
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,21 +193,30 @@ def _lane(query: Query, tip: Interaction, latest: Sequence[int], looked: Collect
     )
 
 
-def _far_lane(query: Query, tip: Interaction, found: _Found) -> Lane:
-    """The lane of a branch of which only its end and its root were looked at."""
-    turn, root, stems = found.turns.get(tip.id), found.turns.get(tip.root), found.stems.get(tip.id, NONE)
-    best = turn if root is None or (turn is not None and turn >= root) else root
-    return Lane(
-        tip=tip,
-        latest=(tip.id,),
-        turns={tip.id: turn} if turn is not None else {},
-        near={name: cosine for name, cosine in (("tip", turn), ("centre", turn), ("best", best)) if cosine is not None},
-        terms=_tree_terms(query, tip, (tip.id, tip.root), found),
-        tip_terms=stems,
-        root_terms=found.stems.get(tip.root, NONE),
-        names=found.tree_names.get(tip.root, NONE),
-        words={tip.id: stems},
-        placed={tip.id: found.placed.get(tip.id, 1.0)},
+def _further(query: Query, ends: Sequence[Sequence[Any]], found: _Found) -> Lanes:
+    """The lanes of branches of which only the last state, given as a row, and the root were looked at."""
+    ids, roots = [row[_ID] for row in ends], [row[_ROOT] for row in ends]
+    turns = np.array([[found.turns.get(state, np.nan) for state in of] for of in (ids, roots)])
+    near = np.full((len(ends), len(NEAR)), np.nan)
+    near[:, NEAR.index("tip")] = near[:, NEAR.index("centre")] = turns[0]
+    near[:, NEAR.index("best")] = np.fmax(*turns)
+    tip_terms = having(query.terms, [found.stems.get(state, NONE) for state in ids])
+    root_terms = having(query.terms, [found.stems.get(root, NONE) for root in roots])
+    told = having(query.terms, [found.tree_stems.get(root, NONE) for root in roots])
+    topics = having(query.terms, [terms(row[_TOPIC]) for row in ends])
+    return Lanes(
+        query.terms,
+        query.entities,
+        states=np.array([(row[_ID], row[_BRANCH], row[_ROOT], row[_POSITION]) for row in ends], dtype=np.int64),
+        near=near,
+        terms=tip_terms | root_terms | told | topics,
+        tip_terms=tip_terms,
+        root_terms=root_terms,
+        names=having(query.entities, [found.tree_names.get(root, NONE) for root in roots]),
+        placed=np.array([1.0 if row[_SURE] is None else row[_SURE] for row in ends]),
+        joined=np.ones(len(ends)),
+        aside=np.zeros(len(ends), dtype=bool),
+        tip=lambda at: read.interaction(ends[at]),
     )
 
 
@@ -220,63 +226,50 @@ def _tree_terms(query: Query, tip: Interaction, looked: Iterable[int], found: _F
     return topic.union(found.tree_stems.get(tip.root, NONE), *[found.stems[state] for state in looked if state in found.stems])
 
 
-# With which probability a state was put where it is, where localization placed it: `d` is its turn's decision.
-PLACED = "CASE WHEN d.probability IS NOT NULL THEN least(1, greatest(0, d.probability)) END"
 # Vectors have length 1, so that the inner product is the cosine, and costs a third of it.
 
 
-def _bring_latest(found: _Found, forest: int, said: str, branches: Collection[int], as_of: int | None) -> dict[int, list[int]]:
-    """The ids of each branch's last states, oldest first.
+def _bring_latest(found: _Found, forest: int, said: str, branches: Collection[int], as_of: int | None) -> tuple[dict[int, list[int]], dict[int, Interaction]]:
+    """The ids of each branch's last states, oldest first, and the last of them as a value.
 
     Of each is brought with which probability it was put there, how near it is to the one before and to the input; of the branch its centre."""
     rows = read.select(
         f"""
         SELECT wanted.branch, last.id, {PLACED}, -(v.vector <#> lag(v.vector) OVER (PARTITION BY wanted.branch ORDER BY last.position)),
-            -(v.vector <#> %s::halfvec), 1 - (avg(v.vector) OVER (PARTITION BY wanted.branch) <=> %s::halfvec)
+            -(v.vector <#> %s::halfvec), 1 - (avg(v.vector) OVER (PARTITION BY wanted.branch) <=> %s::halfvec), {read.COLUMNS}
         FROM unnest(%s::bigint[]) AS wanted(branch) CROSS JOIN LATERAL (
-            SELECT id, turn_id, position FROM memory_interactionstate WHERE forest_id = %s AND branch_id = wanted.branch AND position <= %s
-            ORDER BY position DESC LIMIT %s
+            SELECT id, turn_id, position, row_number() OVER (ORDER BY position DESC) AS number FROM memory_interactionstate
+            WHERE forest_id = %s AND branch_id = wanted.branch AND position <= %s ORDER BY position DESC LIMIT %s
         ) last
         LEFT JOIN memory_routingdecision d ON d.turn_id = last.turn_id AND NOT d.method = ANY(%s)
         LEFT JOIN memory_statevector v ON v.state_id = last.id AND v.kind = %s
+        LEFT JOIN memory_interactionstate s ON s.id = last.id AND last.number = 1 LEFT JOIN memory_topic t ON t.root_id = s.root_id
         ORDER BY last.position
         """,
         [said, said, read.ids(branches), forest, read.until(as_of), max(LATEST_STATES, CENTRE_STATES), BY_HAND, TURN],
     )
     of: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
-    for branch, *row in rows:
-        of[branch].append(tuple(row))
+    for row in rows:
+        of[row[0]].append(row)
     for last in of.values():
-        for number, (state, placed, joined, turn, _) in enumerate(last[-LATEST_STATES:]):
+        for number, (_, state, placed, joined, turn, *_) in enumerate(last[-LATEST_STATES:]):
             if placed is not None:
                 found.placed[state] = placed
             if joined is not None and number:
                 found.joined[state] = joined
             if turn is not None:
                 found.turns[state] = turn
-        end, *_, centre = last[-1]
+        end, centre = last[-1][1], last[-1][5]
         if centre is not None:
             found.centres[end] = centre
-    return {branch: [row[0] for row in last[-LATEST_STATES:]] for branch, last in of.items()}
-
-
-def _ends(forest: int, states: Iterable[int]) -> tuple[dict[int, Interaction], dict[int, float]]:
-    """These states, by id; with which probability they were put there, where localization placed them."""
-    rows = read.select(
-        f"""
-        SELECT {read.COLUMNS}, d.placed FROM {read.FROM}
-        LEFT JOIN (SELECT d.turn_id, {PLACED} AS placed FROM memory_routingdecision d WHERE NOT d.method = ANY(%s)) d ON d.turn_id = s.turn_id
-        WHERE s.forest_id = %s AND s.id = ANY(%s::bigint[])
-        """,
-        [BY_HAND, forest, read.ids(states)],
-    )
-    return {row[0]: read.interaction(row) for row in rows}, {row[0]: row[-1] for row in rows if row[-1] is not None}
+    latest = {branch: [row[1] for row in last[-LATEST_STATES:]] for branch, last in of.items()}
+    return latest, {branch: read.interaction(last[-1][6:]) for branch, last in of.items()}
 
 
 def _bring_cosines(found: _Found, spoken: Spoken, states: Collection[int], rest: Collection[int], turns: Collection[int]) -> None:
     """The cosines of the input with the pieces of states, of the `rest` with those that wait for the user; with these `turns`."""
-    sentences = ", ".join(["-(vector <#> %s::halfvec)"] * len(spoken.sentences)) or "NULL::float8"
-    descriptions = ", ".join(["-(vector <#> %s::halfvec)"] * len(spoken.descriptions)) or "NULL::float8"
+    parts = spoken.parts()
+    sentences, descriptions = (", ".join(["-(vector <#> %s::halfvec)"] * len(said)) or "NULL::float8" for said in parts)
     rows = read.select(
         f"""
         SELECT state_id, NULL, -(vector <#> %s::halfvec), NULL, NULL FROM memory_statevector WHERE state_id = ANY(%s::bigint[]) AND kind = %s
@@ -286,7 +279,7 @@ def _bring_cosines(found: _Found, spoken: Spoken, states: Collection[int], rest:
         """,
         [
             *(spoken.whole, read.ids(turns), TURN),
-            *(spoken.whole, *spoken.sentences, *spoken.descriptions),
+            *(spoken.whole, *parts[0], *parts[1]),
             *(read.ids(states), read.ids(rest), pieces.QUESTIONS, pieces.INTRODUCED - 1),
         ],
     )
@@ -319,21 +312,23 @@ def _bring_questions(found: _Found, forest: int, latest: Iterable[Sequence[int]]
     asking = {state for states in latest for state in states if any(pieces.QUESTIONS <= number < pieces.ITEMS for number in found.pieces[state])}
     if not asking:
         return
-    for state, answer in read.select("SELECT id, assistant_text FROM memory_interactionstate WHERE forest_id = %s AND id = ANY(%s)", [forest, sorted(asking)]):
+    after = {state: later for states in latest for state, later in pairwise(states)}
+    rows = read.select(
+        """
+        SELECT s.id, s.assistant_text, asked.number, -(asked.vector <#> said.vector)
+        FROM unnest(%s::bigint[], %s::bigint[]) AS pair(state, after) JOIN memory_interactionstate s ON s.forest_id = %s AND s.id = pair.state
+        LEFT JOIN memory_piecevector said ON said.state_id = pair.after AND said.number = %s
+        LEFT JOIN memory_piecevector asked ON said.vector IS NOT NULL AND asked.state_id = pair.state AND asked.number >= %s AND asked.number < %s
+        """,
+        [sorted(asking), [after.get(state) for state in sorted(asking)], forest, pieces.SAID, pieces.QUESTIONS, pieces.ITEMS],
+    )
+    for state, answer in {row[:2] for row in rows}:
         for number, question in pieces.open_questions(answer).items():
             if number in found.pieces[state]:
                 found.questions[state][state, number] = question
-    pairs = [(state, after) for states in latest for state, after in pairwise(states) if state in asking]
-    rows = read.select(
-        """
-        SELECT asked.state_id, asked.number, -(asked.vector <#> said.vector) FROM unnest(%s::bigint[], %s::bigint[]) AS pair(state, after)
-        JOIN memory_piecevector asked ON asked.state_id = pair.state AND asked.number >= %s AND asked.number < %s
-        JOIN memory_piecevector said ON said.state_id = pair.after AND said.number = %s
-        """,
-        [[state for state, _ in pairs], [after for _, after in pairs], pieces.QUESTIONS, pieces.ITEMS, pieces.SAID],
-    )
-    for state, number, cosine in rows:
-        found.answered[state][state, number] = cosine
+    for state, _, number, cosine in rows:
+        if number is not None:
+            found.answered[state][state, number] = cosine
 
 
 def _stems(forest: int, query: Query, states: Iterable[int]) -> dict[int, frozenset[str]]:
@@ -358,8 +353,8 @@ def _turned(having: Iterable[tuple[str, Iterable[int]]]) -> dict[int, frozenset[
     return {one: frozenset(said) for one, said in found.items()}
 
 
-def _tree_words(forest: int, query: Query, rare: Collection[str], as_of: int | None) -> tuple[dict[int, frozenset[str]], dict[int, frozenset[str]]]:
-    """Which of the rare stems, and of the input's names, each tree has, by root."""
+def tree_words(forest: int, query: Query, rare: Collection[str], as_of: int | None = None) -> tuple[Words, Words]:
+    """Which of the rare stems, those that are looked up in whole trees, and of the input's names, each tree has, by root."""
     wanted = {PostingKind.TERM: list(rare), PostingKind.ENTITY: list(query.entities)}
     rows = read.select(
         """

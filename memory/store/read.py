@@ -63,6 +63,28 @@ def path(forest: int, state: int | None) -> list[Interaction]:
     return [interaction(row) for row in rows]
 
 
+def paths(forest: int, states: Iterable[int]) -> tuple[dict[int, list[Interaction]], dict[int, str]]:
+    """Root → each of these states, both included, by the state; and of all these the names that `names` brings."""
+    rows = select(
+        f"""
+        WITH RECURSIVE up(of, id, parent_id) AS (
+            SELECT id, id, parent_id FROM memory_interactionstate WHERE forest_id = %s AND id = ANY(%s)
+            UNION ALL
+            SELECT up.of, p.id, p.parent_id FROM memory_interactionstate p JOIN up ON p.id = up.parent_id
+        )
+        SELECT {COLUMNS}, array(SELECT of FROM up WHERE up.id = s.id), turn.client_id
+        FROM {FROM} LEFT JOIN memory_turn turn ON turn.id = s.turn_id AND turn.origin <> 'chat' WHERE s.id IN (SELECT id FROM up) ORDER BY s.depth
+        """,
+        [forest, list(states)],
+    )
+    found: dict[int, list[Interaction]] = {}
+    for row in rows:
+        state = interaction(row)
+        for of in row[-2]:
+            found.setdefault(of, []).append(state)
+    return found, {row[0]: row[-1] for row in rows if row[-1] is not None}
+
+
 def with_ancestors(forest: int, states: Iterable[int]) -> dict[int, Interaction]:
     """These states of the forest and everything above them, by id."""
     rows = select(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memory.engine import features, localize, pieces, rank
 from memory.engine.calibration import Calibration, CalibrationMismatchError
 from memory.engine.features import FEATURES, VERSION, wording
-from memory.engine.forest import Anchor, Hit, Interaction, Lane, Recall, Recalled, Sign
+from memory.engine.forest import Anchor, Hit, Interaction, Lane, Lanes, Recall, Recalled, Sign
 from memory.engine.net import Net
 from memory.engine.query import Query, read
 from memory.engine.rank import additive_parts, probabilities
@@ -349,7 +349,7 @@ def splits(recall: Recall, text: str) -> dict[int | None, dict[str, float]]:
     at = [list(FEATURES).index(name) for name in names]
     return {
         lane.aside: dict(zip(names, row[at].tolist(), strict=True))
-        for lane, row in zip(table.lanes, table.rows[:-1], strict=True)
+        for lane, row in zip(table.places.lanes, table.rows[:-1], strict=True)
         if lane.tip.branch == STRAY.branch
     }
 
@@ -376,8 +376,8 @@ def test_a_name_that_only_what_is_left_aside_spoke_of_is_not_known_before_it() -
     query = asked("Is Kungsleden far?")
     assert query.entities == ("kungsleden",)
     before = replace(recall.earlier[0], names=whole.names, terms=frozenset())
-    known = features.known_names(query, [whole, before, replace(before, terms=terms)])
-    assert known == [{"kungsleden"}, frozenset(), {"kungsleden"}]
+    known = features.known_names(Lanes.of(query.terms, query.entities, [whole, before, replace(before, terms=terms)]))
+    assert known.tolist() == [[True], [False], [True]]
 
 
 def test_a_branch_is_one_candidate_with_the_share_of_all_its_places() -> None:

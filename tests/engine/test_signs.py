@@ -9,7 +9,7 @@ import pytest
 
 from memory.engine import pieces, signs
 from memory.engine.contrast import SAYS, contrast, says
-from memory.engine.features import PARTS
+from memory.engine.features import PARTS, Places
 from memory.engine.forest import Anchor, Candidate, Interaction, Lane, Recall, Sign
 from memory.engine.query import Query, read
 from memory.engine.terms import entity_terms, terms
@@ -34,8 +34,9 @@ def of(
 ) -> dict[int | None, signs.Signs]:
     by_branch = {one.tip.branch: one for one in lanes}
     recall = Recall([], by_branch, by_branch[active].tip if active else None, anchors, counted or {}, len(lanes), 10.0)
-    shared = {one.tip.branch: [term for term in query.content if term in one.terms] for one in lanes}
-    return signs.read(query, recall, by_branch, shared)
+    places = Places.of(query, recall)
+    shared = {at: [term for term in query.content if term in one.terms] for at, one in enumerate(places.lanes)}
+    return signs.read(query, recall, places, shared)
 
 
 def asking(question: str, *, near: float, answered: float = 0.0, branch: int = 1) -> Lane:
@@ -77,6 +78,20 @@ def test_a_name_that_only_one_place_has_spoken_of_is_told_as_written() -> None:
     assert found[1]["names"] == Sign("only_names", ("Greta",))
     assert found[2]["names"] == Sign("names", ("Paul",))
     assert says(found[1]["names"]) == "only there was “Greta” spoken of"
+
+
+def test_of_two_places_that_spoke_of_a_name_the_one_that_began_with_it_is_told() -> None:
+    passing = lane(2, "The oven for Greta", root_terms=frozenset({"oven"}))
+    found = of(asked("When does Greta arrive?"), lane(1, "My sister Greta moves", root_terms=frozenset({"greta"})), passing)
+    assert found[1]["names"] == Sign("about", ("Greta",))
+    assert found[2]["names"] == Sign("names", ("Greta",))
+    assert says(found[1]["names"]) == "“Greta” was what that topic began with"
+
+
+def test_that_a_path_speaks_of_him_or_of_her_is_told_where_it_does() -> None:
+    found = of(asked("She is late again"), lane(1, "My sister and her exam"), lane(2, "My uncle and his pond"))
+    assert found[1]["names"] == Sign("she")
+    assert "names" not in found[2]
 
 
 def test_words_said_in_one_place_alone_come_first_and_names_are_no_words() -> None:

@@ -77,11 +77,14 @@ def test_many_texts_are_embedded_as_each_alone() -> None:
 
 def test_vectors_made_ahead_are_those_made_at_once() -> None:
     texts = ["The oven goes on the window wall.", "Sourdough"]
-    assert np.array_equal(ahead(texts)(), embedder().embed(texts))
+    first, others = ahead(texts)
+    assert np.array_equal([first(), *others()], embedder().embed(texts))
 
 
 def test_without_the_model_what_was_begun_says_so(tmp_path: Path) -> None:
     with embedding_with(Embedder(tmp_path)):
-        begun = ahead(["Sourdough"])
+        first, others = ahead(["Sourdough", "Bread"])
     with pytest.raises(ModelMissingError):
-        begun()
+        first()
+    with pytest.raises(ModelMissingError):
+        others()
