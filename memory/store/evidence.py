@@ -102,10 +102,10 @@ def nearest(forest: int, query: str, limit: int = NEAREST, kinds: Collection[Evi
     The vector of a fact is that of its expanded key (fact + source turn); every fact and record has one."""
     which, parameters = compared(forest, kinds, query, states)
     rows = read.select(
-        f"SELECT v.kind, v.item, -(v.vector <#> %s::halfvec) AS similarity FROM memory_statevector v WHERE {which} ORDER BY similarity DESC LIMIT %s",
+        f"SELECT v.kind, v.item, v.vector <#> %s::halfvec AS distance FROM memory_statevector v WHERE {which} ORDER BY distance LIMIT %s",
         [query, *parameters, limit],
     )
-    return {(kind, item): similarity for kind, item, similarity in rows}
+    return {(kind, item): -distance for kind, item, distance in rows}
 
 
 def of_states(forest: int, query: str, states: Sequence[int], kinds: Collection[EvidenceKind] = KINDS) -> Near:
