@@ -32,7 +32,7 @@ from memory.llm.embed import ahead, embedder
 from memory.llm.interface import LanguageModel, ModelError, get_model
 from memory.llm.prompts.answer import AnswerRequest, answer_messages
 from memory.llm.rerank import reranker
-from memory.llm.tokens import count, count_ahead
+from memory.llm.tokens import count, count_ahead, counting
 from memory.llm.usage import Spent
 from memory.models import Forest, InteractionState, PostingKind, Profile, RoutingDecision, Turn
 from memory.models.forest import Origin
@@ -115,14 +115,14 @@ def localize_text(
     check_embedder(forest)
     asked = query.read(said, now, forest.time_zone)
     spoken = pieces.spoken(said)
-    whole, parts = ahead(spoken.texts)
+    whole, others = ahead(spoken.texts)
     nearest = beside(lambda: channels.semantic(forest.pk, channels.literal(whole()), recall.SEMANTIC_LIMIT, forest.indexed_states, as_of))
     window = localize.window(asked)
     then = _states_of(forest, window.start, window.end, whole(), as_of) if window else []
-    searched = search(forest, asked, whole, nearest, as_of, asking)
+    searched = search(forest, asked, whole, others, nearest, as_of, asking)
     turns = _supplemental(searched.recalled, searched.fused)
     sought = beside(lambda: seek(forest, asked, whole(), turns, as_of)) if assembling else None
-    found = look(forest, asked, spoken, whole(), parts, searched, as_of, then, branches=set(besides or ()))
+    found = look(forest, asked, spoken, whole(), searched, as_of, then, branches=set(besides or ()))
     shown = localize.SHOWN if besides is None else sys.maxsize
     if decide is not None:
         decision = decide(asked, found, then)
@@ -265,17 +265,21 @@ class Searched:
     known: channels.Statistics
     words: tuple[lanes.Words, lanes.Words]  # of the input that whole trees have
     open: lanes.Open
+    parts: Callable[[], np.ndarray]  # brings the vectors of the input's sentences and descriptions
 
 
 def search(
     forest: Forest,
     asked: Query,
     whole: Callable[[], np.ndarray],
+    others: Callable[[], Callable[[], np.ndarray]],
     nearest: Callable[[], list[tuple[int, float]]],
     as_of: int | None = None,
     asking: Collection[Channel] = recall.CHANNELS,
 ) -> Searched:
-    """Ask the channels of hybrid recall. `whole` brings the vector of the input, `nearest` the states nearest to it; what needs neither is asked before."""
+    """Ask the channels of hybrid recall. `whole` brings the vector of the input, `nearest` the states nearest to it; what needs neither is asked before.
+
+    `others` begins to embed its sentences and descriptions: no sooner than the states are compared, which wants the cores too."""
     known = channels.statistics(forest, asked.terms, asked.entities, as_of)
     chosen = recall.select_terms(asked, known.terms, known.states)
     weights = {term: recall.idf(known.terms[term], known.states) for term in chosen}
@@ -293,8 +297,10 @@ def search(
     anchors = recall.match_anchors(asked, [(topic.root, topic.key, topic.variants) for topic in named], near)
     match = {anchor.root: anchor.match for anchor in anchors}
     anchored = channels.tree_states(forest.pk, list(match), recall.ANCHOR_STATES, as_of)
+    alike = nearest()
+    parts = others()
     answers: dict[Channel, list[tuple[int, float]]] = {
-        "semantic": nearest(),
+        "semantic": alike,
         **by_words,
         "topic": [(state, match[root]) for state, root in anchored],
     }
@@ -302,7 +308,7 @@ def search(
     by_state = channels.by_state(hits)
     states = channels.states(forest.pk, query, {*by_state, *([active] if active else [])})
     recalled = [Recalled(state, by_state.get(identity, {}), similarity) for identity, (state, similarity) in sorted(states.items())]
-    return Searched(recalled, recall.fused(hits, recalled), states[active][0] if active in states else None, anchors, known, words, open)
+    return Searched(recalled, recall.fused(hits, recalled), states[active][0] if active in states else None, anchors, known, words, open, parts)
 
 
 def look(
@@ -310,13 +316,12 @@ def look(
     asked: Query,
     spoken: pieces.Spoken,
     whole: np.ndarray,
-    parts: Callable[[], np.ndarray],
     searched: Searched,
     as_of: int | None = None,
     then: Sequence[Recalled] = (),
     branches: Collection[int] = (),
 ) -> Recall:
-    """Fetch what the ranker looks at. `whole` is the vector of the input, `parts` brings those of its sentences and descriptions.
+    """Fetch what the ranker looks at. `whole` is the vector of the input.
 
     `then` are the states of the time that a temporal return names: the best of their branches are candidates; `branches` are in any case."""
     active, scores, open = searched.active, searched.fused, searched.open
@@ -326,7 +331,7 @@ def look(
     further = [open.ends[branch] for branch in recall.further_branches(ranked, open.ends)]
 
     def said() -> tuple[list[str], list[str]]:
-        cut = [channels.literal(vector) for vector in parts()]
+        cut = [channels.literal(vector) for vector in searched.parts()]
         return cut[: len(spoken.sentences)], cut[len(spoken.sentences) :]
 
     query = lanes.Spoken(channels.literal(whole), said)
@@ -421,7 +426,7 @@ def pack(place: Place, pool: Pool, budget: int, zone: str, *, facts_only: bool =
     """What of the pool gets into `budget` tokens. `facts_only`: of what was extracted only plain facts (an ablation of the paper)."""
     now = place.query.time
     computed = compute.compute(place.query, pool.found, now, zone)
-    return assembly.assemble(place.query, place.decision, pool, budget, count, now, zone, computed=computed, facts_only=facts_only)
+    return assembly.assemble(place.query, place.decision, pool, budget, counting(), now, zone, computed=computed, facts_only=facts_only)
 
 
 def assemble_turn(turn: Turn, place: Place) -> Evidenced:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
+from itertools import compress
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -178,23 +179,19 @@ class Lanes:
     def lane(self, at: int) -> Lane:
         """The lane of a row, with all that its columns tell: that of a branch of which only the last state and the root were looked at."""
         tip = self.tip(at)
-        turn, stems = self.near[at, 0], frozenset(self._told(self.stems, self.tip_terms[at]))
+        turn, stems = self.near[at, NEAR.index("tip")], frozenset(compress(self.stems, self.tip_terms[at]))
         return Lane(
             tip=tip,
             latest=(tip.id,),
             turns={} if np.isnan(turn) else {tip.id: float(turn)},
             near={name: float(cosine) for name, cosine in zip(NEAR, self.near[at], strict=True) if not np.isnan(cosine)},
-            terms=frozenset(self._told(self.stems, self.terms[at])),
+            terms=frozenset(compress(self.stems, self.terms[at])),
             tip_terms=stems,
-            root_terms=frozenset(self._told(self.stems, self.root_terms[at])),
-            names=frozenset(self._told(self.entities, self.names[at])),
+            root_terms=frozenset(compress(self.stems, self.root_terms[at])),
+            names=frozenset(compress(self.entities, self.names[at])),
             words={tip.id: stems},
             placed={tip.id: float(self.placed[at])},
         )
-
-    @staticmethod
-    def _told(words: Sequence[str], which: NDArray[np.bool_]) -> list[str]:
-        return [words[at] for at in np.flatnonzero(which).tolist()]
 
 
 _COLUMNS: Final = ("states", "near", "terms", "tip_terms", "root_terms", "names", "placed", "joined", "aside")

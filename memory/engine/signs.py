@@ -104,12 +104,11 @@ def read(query: Query, recall: Recall, places: Places, shared: Mapping[int, Sequ
 def _nearest(places: Places, name: str) -> dict[int, float]:
     """The two branches that are nearest to the input in something, with their cosines."""
     near = np.nan_to_num(places.columns.near[:, NEAR.index(name)]) if name in NEAR else places.each([_near(lane, name) for lane in places.lanes])
-    best: dict[int, float] = {}
-    for _ in range(2):
-        others = np.flatnonzero(~np.isin(places.columns.branches, list(best)))
-        if len(others):
-            at = others[near[others].argmax()]
-            best[int(places.columns.branches[at])] = float(near[at])
+    branches, best = places.columns.branches, dict[int, float]()
+    while len(near) and len(best) < 2 and (highest := float(near.max())) > -np.inf:
+        branch = int(branches[near.argmax()])
+        best[branch] = highest
+        near = np.where(branches == branch, -np.inf, near)
     return best
 
 

@@ -145,21 +145,21 @@ def embedder() -> Embeds:
     return _instead.get() or _embedder(endpoints.embedding(), Path(settings.MODEL_DIR))
 
 
-def ahead(texts: Sequence[str]) -> tuple[Callable[[], NDArray[np.float32]], Callable[[], NDArray[np.float32]]]:
-    """Begin to embed; what comes back waits for the vector of the first text, and for those of all others, and raises as `embed` does.
+Waits = Callable[[], NDArray[np.float32]]  # for what was begun; raises as `embed` does
 
-    The local model computes in threads of its own, so that the database can be asked meanwhile, first what the whole input is near to; another embedder may
-    ask the database itself, so it has done its work when this returns. Raises ValueError without a text."""
-    if not texts:
-        raise ValueError("There is nothing to embed.")
+
+def ahead(texts: Sequence[str]) -> tuple[Waits, Callable[[], Waits]]:
+    """Begin to embed; what comes back waits for the vector of the first text, and begins with all others, which are waited for in turn.
+
+    The local model computes in threads of its own, so that the database can be asked meanwhile; the others begin when they are asked for, since they would take
+    the cores from what the first is needed for. Another embedder may ask the database itself, so it has done all its work when this returns."""
     here = embedder()
     if not isinstance(here, Embedder):
         vectors = here.embed(texts)
-        return lambda: vectors[0], lambda: vectors[1:]
-    first = _ahead.submit(here.embed, texts[:1])
+        return lambda: vectors[0], lambda: lambda: vectors[1:]
+    first: Waits = _ahead.submit(here.embed, texts[:1]).result
 
-    def others() -> NDArray[np.float32]:
-        begun = first.result()  # before the others, so it isn't waited for in vain
-        return here.embed(texts[1:]) if len(texts) > 1 else begun[1:]
+    def none() -> NDArray[np.float32]:
+        return first()[1:]
 
-    return lambda: first.result()[0], _ahead.submit(others).result if len(texts) > 1 else others
+    return lambda: first()[0], lambda: _ahead.submit(here.embed, texts[1:]).result if len(texts) > 1 else none

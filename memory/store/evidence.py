@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from django.db.models import Q
 
@@ -37,12 +38,36 @@ FIELDS: dict[str, tuple[str, ...]] = {
 }
 
 
-def value(kind: EvidenceKind, row: EvidenceRow, then: Then | None = None) -> Evidence:
-    """A row as the engine sees it: as it stands, or as it stood `then`."""
+# What a value is made of, in every kind.
+SHARED: Final = (
+    "id",
+    "text",
+    "slot",
+    "subject",
+    "value",
+    "asserted",
+    "attribute_tag",
+    "entities",
+    "evidence",
+    "sources",
+    "known_from",
+    "event_time",
+    "made_by",
+    "status",
+    "superseded_by_id",
+    "valid_to",
+    "known_until",
+    "pinned",
+)
+ROWS: Final[dict[str, Any]] = {kind: namedtuple(f"{kind}_row", (*SHARED, *fields)) for kind, fields in FIELDS.items()}
+
+
+def value(kind: EvidenceKind, row: Any, then: Then | None = None) -> Evidence:
+    """A row, of the model or one of ROWS, as the engine sees it: as it stands, or as it stood `then`."""
     stood = then or Then(row.status, row.superseded_by_id, row.valid_to, row.known_until, row.pinned)
     return Evidence(
         kind=kind,
-        id=row.pk,
+        id=row.id,
         text=row.text,
         slot=row.slot,
         subject=row.subject,
@@ -73,11 +98,11 @@ def _with_mates(forest: int, kind: EvidenceKind, ids: Sequence[int], as_of: int 
     """These facts or records and all other values of their slots: a replaced value is as good as its replacement is near.
 
     Both are sought by an index; for “of these ids, or of these slots” the database would read all rows of the forest."""
-    model = EVIDENCE_MODELS[kind]
+    model, row = EVIDENCE_MODELS[kind], ROWS[kind]
     table = model._meta.db_table
-    rows = model.objects.raw(
+    sql, parameters = (
         f"""
-        SELECT * FROM {table} WHERE forest_id = %s AND known_from <= %s AND id = ANY(ARRAY(
+        SELECT {", ".join(row._fields)} FROM {table} WHERE forest_id = %s AND known_from <= %s AND id = ANY(ARRAY(
             SELECT unnest(%s::bigint[]) UNION
             SELECT mate.id FROM {table} one JOIN {table} mate ON mate.forest_id = one.forest_id AND mate.slot = one.slot
             WHERE one.forest_id = %s AND one.id = ANY(%s) AND one.slot <> '' AND mate.slot <> ''
@@ -85,7 +110,9 @@ def _with_mates(forest: int, kind: EvidenceKind, ids: Sequence[int], as_of: int 
         """,
         [forest, read.until(as_of), ids, forest, ids, MATES],
     )
-    return _values(forest, kind, list(rows), as_of)
+    if as_of is not None:
+        return _values(forest, kind, list(model.objects.raw(sql, parameters)), as_of)
+    return [value(kind, row._make(found)) for found in read.select(sql, parameters)]  # a model's instance for each would take three times as long
 
 
 def _values(forest: int, kind: EvidenceKind, rows: Sequence[EvidenceRow], as_of: int | None) -> list[Evidence]:
@@ -102,10 +129,10 @@ def nearest(forest: int, query: str, limit: int = NEAREST, kinds: Collection[Evi
     The vector of a fact is that of its expanded key (fact + source turn); every fact and record has one."""
     which, parameters = compared(forest, kinds, query, states)
     rows = read.select(
-        f"SELECT v.kind, v.item, -(v.vector <#> %s::halfvec) AS similarity FROM memory_statevector v WHERE {which} ORDER BY similarity DESC LIMIT %s",
+        f"SELECT v.kind, v.item, v.vector <#> %s::halfvec AS distance FROM memory_statevector v WHERE {which} ORDER BY distance LIMIT %s",
         [query, *parameters, limit],
     )
-    return {(kind, item): similarity for kind, item, similarity in rows}
+    return {(kind, item): -distance for kind, item, distance in rows}
 
 
 def of_states(forest: int, query: str, states: Sequence[int], kinds: Collection[EvidenceKind] = KINDS) -> Near:

@@ -110,7 +110,7 @@ def lanes(
 
     Of `branches` the root, the last states and those recalled of the tree are looked at, of `further` ones, given by where they end (`Open.ends`), the root and
     the last state, without their pieces. `words`: those of the input that whole trees have (`tree_words`).
-    A branch is left out as it stood before a turn whose end is deleted between two of the statements."""
+    A branch as it stood before a turn is left out when what was its end then is deleted between two of the statements."""
     found = _Found(*words)
     latest, ends = _bring_latest(found, forest, spoken.whole, branches, as_of)
     cuts = [_Cut(branch, states[:at], states[at:]) for branch, at in doubtful(latest, found.placed) for states in [latest[branch]]]

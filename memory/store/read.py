@@ -71,9 +71,9 @@ def paths(forest: int, states: Iterable[int]) -> tuple[dict[int, list[Interactio
             SELECT id, id, parent_id FROM memory_interactionstate WHERE forest_id = %s AND id = ANY(%s)
             UNION ALL
             SELECT up.of, p.id, p.parent_id FROM memory_interactionstate p JOIN up ON p.id = up.parent_id
-        )
-        SELECT {COLUMNS}, array(SELECT of FROM up WHERE up.id = s.id), turn.client_id
-        FROM {FROM} LEFT JOIN memory_turn turn ON turn.id = s.turn_id AND turn.origin <> 'chat' WHERE s.id IN (SELECT id FROM up) ORDER BY s.depth
+        ), every AS (SELECT id, array_agg(of) AS ends FROM up GROUP BY id)
+        SELECT {COLUMNS}, every.ends, turn.client_id
+        FROM {FROM} JOIN every ON every.id = s.id LEFT JOIN memory_turn turn ON turn.id = s.turn_id AND turn.origin <> 'chat' ORDER BY s.depth
         """,
         [forest, list(states)],
     )

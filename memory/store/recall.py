@@ -84,8 +84,8 @@ def semantic(forest: int, query: str, limit: int, states: int, as_of: int | None
     which, parameters = compared(forest, STATE_KINDS, query, states, as_of)
     return read.select(
         f"""
-        SELECT state_id, max(similarity) AS best FROM (
-            SELECT v.state_id, -(v.vector <#> %s::halfvec) AS similarity FROM memory_statevector v WHERE {which} ORDER BY similarity DESC LIMIT %s
+        SELECT state_id, -min(distance) AS best FROM (
+            SELECT v.state_id, v.vector <#> %s::halfvec AS distance FROM memory_statevector v WHERE {which} ORDER BY distance LIMIT %s
         ) near GROUP BY state_id ORDER BY best DESC, state_id DESC LIMIT %s
         """,
         [query, *parameters, 2 * limit, limit],

@@ -78,7 +78,7 @@ def test_many_texts_are_embedded_as_each_alone() -> None:
 def test_vectors_made_ahead_are_those_made_at_once() -> None:
     texts = ["The oven goes on the window wall.", "Sourdough"]
     first, others = ahead(texts)
-    assert np.array_equal([first(), *others()], embedder().embed(texts))
+    assert np.array_equal([first(), *others()()], embedder().embed(texts))
 
 
 def test_without_the_model_what_was_begun_says_so(tmp_path: Path) -> None:
@@ -87,4 +87,4 @@ def test_without_the_model_what_was_begun_says_so(tmp_path: Path) -> None:
     with pytest.raises(ModelMissingError):
         first()
     with pytest.raises(ModelMissingError):
-        others()
+        others()()

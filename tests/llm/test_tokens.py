@@ -87,3 +87,9 @@ def test_what_is_counted_ahead_is_known_when_it_is_asked_for() -> None:
     tokens.count_ahead([text]).result()
     known = dict(tokens._counts)
     assert tokens.count(text) > 0 and tokens._counts == known
+
+
+@given(st.lists(st.sampled_from(["One line.", "\n", "  ", "/", "日本語", "a\n\nb", "<Tag>", "\udc80"]), max_size=12).map("".join))
+def test_a_packing_counts_what_is_counted_alone(text: str) -> None:
+    counting = tokens.counting()
+    assert counting(text) == counting(text) == tokens.count(text)
