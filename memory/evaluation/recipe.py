@@ -1,8 +1,9 @@
 """What the shipped localization weights are fitted on: streams made of development dialogues and of generated forests, and how much each counts.
 
 Halves share no dialogue, so that weights of one half can be measured on the other. Streams of two and three dialogues are how a forest begins, those of twenty
-how it is after a while. In some every matter is begun by a bare statement, which in public dialogues a question nearly always follows. Into a third of the
-generated streams real dialogues are dealt: without, every bare statement would go on with a matter, since new ones are introduced there in so many words.
+how it is after a while. In some every matter is begun by a bare statement, which in public dialogues a question nearly always follows. Into every
+sixth of the generated streams real dialogues are dealt: without, every bare statement would go on with a matter, since new ones are introduced there in so
+many words.
 """
 
 from __future__ import annotations

@@ -118,5 +118,5 @@ def test_the_last_list_has_its_items(answer: str, items: list[str]) -> None:
 
 
 def test_both_and_neither_answer_a_choice_in_part() -> None:
-    assert fits("Is it handed in on paper or as a file?", "Both, bound with a spiral") == 0.6
-    assert fits("Is it handed in on paper or as a file?", "It rained all day") == 0.1
+    assert fits("Handed in on paper or as a file?", "Both, bound with a spiral") == 0.6
+    assert fits("Handed in on paper or as a file?", "It rained all day") == 0.1
