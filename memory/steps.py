@@ -172,7 +172,8 @@ def with_model(place: Place) -> Place:
         took = replace(took, notes=(*took.notes, "asked_too_long" if error == "model_timeout" else "asked_in_vain"))
     usage.add("route", took)
     asking = Asking(place.decision, [option.state for option in question.options], chosen, error, 1000 * (time.perf_counter() - started), took)
-    return replace(place, asked=asking, decision=place.decision if chosen is None else ask.fold(place.decision, question, chosen))
+    # The model took seconds: what was forgotten meanwhile must not be shown any more, what was learned should be.
+    return replace(place, asked=asking, sought=None, decision=place.decision if chosen is None else ask.fold(place.decision, question, chosen))
 
 
 def _cross_encoded(asked: Query, found: Recall, then: Sequence[Recalled]) -> dict[int, float]:

@@ -19,7 +19,7 @@ from memory.actions.retry_turn import retry_turn
 from memory.actions.send_turn import send_turn
 from memory.engine import ask
 from memory.llm import failures
-from memory.models import Forest, InteractionState, RoutingDecision, StateLink, Turn
+from memory.models import EVIDENCE_MODELS, Forest, InteractionState, RoutingDecision, StateLink, Turn
 from memory.threads import in_thread
 from memory.turn import recall
 from tests.llm import hostile as scripts
@@ -212,6 +212,24 @@ def test_a_turn_that_was_stopped_while_the_model_was_asked_is_placed_by_its_next
     steps.localize_turn(Turn.objects.get(pk=turn.pk))
     assert RoutingDecision.objects.get(turn=turn).method == "asked"
     assert Turn.objects.get(pk=turn.pk).status == Turn.Status.LOCALIZED
+
+
+def test_what_was_forgotten_while_the_model_was_asked_is_not_shown(forest, hostile):
+    known = steps.localize_text(forest, UNSURE, forest.created_at, assembling=True).sought().found[0].evidence
+    send_turn(forest, UNSURE)
+    turn, _ = generation.claim(forest.pk, "a process")
+
+    def meanwhile(body):
+        try:
+            EVIDENCE_MODELS[known.kind].objects.in_forest(forest.pk).filter(pk=known.id).delete()
+        finally:
+            connection.close()
+        return choosing(1)
+
+    hostile.script(meanwhile)
+    place = steps.localize_turn(turn)
+    assert place.decision.method == "asked"
+    assert (known.kind, known.id) not in {(one.evidence.kind, one.evidence.id) for one in steps.gather_pool(forest, place).found}
 
 
 # --- What only reads, and what must not wait -----------------------------------------------------------------------------
