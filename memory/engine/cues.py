@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memory.engine import wording
+from memory.engine.phrases import PAUSES, STOPS
 from memory.engine.terms import content_terms
 from memory.engine.when import Window, windows
 from memory.engine.wording import Wording
@@ -100,6 +101,26 @@ def detect(text: str, at: datetime, zone: str) -> Cues:
         introducing=worded.has("introducing"),
         elliptical=_elliptical(worded, request),
     )
+
+
+_NEXT = 2  # words after “rather than” that say what isn't meant
+
+
+def set_aside(text: str) -> str:
+    """What of a text says whom or what it doesn't mean, as written: “not Meera's”, “without Viktor”, “put Ilse aside”. Empty where it says nothing of the
+    kind."""
+    worded = wording.read(text)
+    if len(text) != len(worded.text):  # folding changed how long it is: of a name that isn't ASCII nothing is told
+        return ""
+    leading = frozenset().union(*(wording.languages()[code].common for code in worded.languages))
+    ends = (*PAUSES, *STOPS)
+    said = []
+    for first, after in worded.found.get("contrast", ()):
+        end = after
+        if worded.tokens[after - 1] in leading:  # “rather than” says nothing by itself, “the other trip” does
+            end = next((place for place in range(after, len(worded.tokens)) if worded.tokens[place] in ends), len(worded.tokens))
+        said.append(text[worded.spans[first][0] : worded.spans[min(end, after + _NEXT) - 1][1]])
+    return ". ".join(said)
 
 
 def tells(text: str) -> bool:

@@ -137,11 +137,12 @@ PARTS: Final = ("meaning", "words", "names", "reply", "path", "cue", "recency")
 class Places:
     """The branches an input may go to, a row each: first those that were looked at whole, which are there as `lanes` too, then the further ones.
 
-    `names` says which of the input's names each has spoken of (`known_names`)."""
+    `names` says which of the input's names each has spoken of (`known_names`); `set_aside` which of them the input doesn't mean, by name."""
 
     columns: Lanes
     lanes: Sequence[Lane]
     names: NDArray[np.bool_]
+    set_aside: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -150,10 +151,10 @@ class Places:
     def of(cls, query: Query, recall: Recall) -> Places:
         """Those that recall brought."""
         lanes = recall.looked_at
-        columns = Lanes.of(query.terms, query.entities, lanes)
+        columns = Lanes.of(query.terms, query.names, lanes)
         if recall.further:
             columns = columns.then(recall.further)
-        return cls(columns, lanes, known_names(columns))
+        return cls(columns, lanes, known_names(columns), np.array([name in query.set_aside for name in query.names], dtype=bool))
 
     @property
     def whole(self) -> NDArray[np.bool_]:
@@ -196,7 +197,7 @@ def wording(query: Query) -> dict[str, float]:
     said = {
         "short": shortness(query),
         "bare": 1.0 / (1 + len(query.content)),
-        "named": bool(query.entities),
+        "named": bool(query.names),
         "pronoun": cues.pronoun,
         "inward": cues.inward,
         "opener": cues.opener,
@@ -204,7 +205,7 @@ def wording(query: Query) -> dict[str, float]:
         "greeting": cues.greeting,
         "question": cues.question,
         "request": cues.request,
-        "generic": cues.question and not cues.first_person and not query.entities,
+        "generic": cues.question and not cues.first_person and not query.names,
         "first": cues.first_person,
         "third": cues.third_person,
         "contrast": cues.contrast,
@@ -347,15 +348,19 @@ def began_with(lanes: Lanes) -> NDArray[np.bool_]:
 
 
 def _names(places: Places) -> Columns:
-    known = places.names
+    told, began_so, total = places.names, began_with(places.columns), places.names.shape[1] or 1
+    known, began = told & ~places.set_aside, began_so & ~places.set_aside
+    unmeant = began_so & places.set_aside
     holders = known[places.whole].sum(axis=0)
-    began = began_with(places.columns)
     trees = np.array([len(np.unique(places.columns.roots[having])) for having in began.T], dtype=np.intp)
     return {
-        "names_root": began.sum(axis=1) / (known.shape[1] or 1),
+        "contrast_names": (told & places.set_aside).sum(axis=1) / total,
+        "contrast_names_root": unmeant.sum(axis=1) / total,
+        "contrast_names_root_elsewhere": (~unmeant & unmeant.any(axis=0)).any(axis=1).astype(np.float64),
+        "names_root": began.sum(axis=1) / total,
         "names_root_only": (began & (trees == 1)).any(axis=1).astype(np.float64),
         "names_root_elsewhere": (~began & (trees > 0)).any(axis=1).astype(np.float64),
-        "names_shared": known.sum(axis=1) / (known.shape[1] or 1),
+        "names_shared": known.sum(axis=1) / total,
         "names_only": (known & (holders == 1)).any(axis=1).astype(np.float64),
         "names_elsewhere": (~known & (holders > 0)).any(axis=1).astype(np.float64),
     }
@@ -555,9 +560,6 @@ def _worded(columns: Columns, said: Mapping[str, float]) -> None:
     for name in ("near_tip", "words_tip", "names_elsewhere", "names_only", "names_root_elsewhere", "gender"):
         columns[f"active_{name}"] = active * columns[name]
     columns["active_unasked"] = active * (1.0 - columns["asked"]) * (1.0 - said["question"]) * said["short"]
-    columns["contrast_names"] = said["contrast"] * columns["names_shared"]
-    columns["contrast_names_root"] = said["contrast"] * columns["names_root"]
-    columns["contrast_names_root_elsewhere"] = said["contrast"] * columns["names_root_elsewhere"]
     columns["contrast_centre"] = said["contrast"] * columns["near_centre"]
     columns["other_returning"] = (1.0 - active) * said["returning"]
 

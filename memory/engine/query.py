@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from memory.engine import cues, terms
+from memory.engine import cues, terms, wording
 from memory.engine.cues import Cues
 from memory.engine.terms import fold
 from memory.engine.when import Window, windows
@@ -22,7 +22,9 @@ QueryKind = Literal[
 @dataclass(frozen=True, slots=True)
 class Query:
     """An input as the engine reads it. `terms` are distinct and stemmed, in order; `content` those of them that say what it is about;
-    `entities` as the entity index has them; `dates` are the windows of time it names; `ordinal` 2 for “the second one”, −1 for “the last one”."""
+    `entities` as the entity index has them; `names` those of them that name somebody or something, neither a date nor a number, and `set_aside` the names
+    that the input says it doesn't mean (“not Anna's, the other one”); `dates` are the windows of time it names; `ordinal` 2 for “the second one”, −1 for
+    “the last one”."""
 
     text: str
     time: datetime
@@ -35,6 +37,8 @@ class Query:
     kinds: frozenset[QueryKind]
     ordinal: int | None = None
     word_count: int = 0
+    names: tuple[str, ...] = ()
+    set_aside: frozenset[str] = frozenset()
 
     def asks(self, *kinds: QueryKind) -> bool:
         """Whether the input is of any of these kinds."""
@@ -128,13 +132,17 @@ def read(text: str, time: datetime, zone: str = "UTC") -> Query:
         kinds.add("yes_no")
     if any(window.end <= time for window in dates):
         kinds.add("past")
+    entities = tuple(terms.entity_terms(text))
+    names = tuple(name for name in entities if not name[0].isdigit() and not wording.is_date(name, text))
     return Query(
         text=text,
         time=time,
         zone=zone,
         terms=said,
         content=tuple(term for term in said if term in informative),
-        entities=tuple(terms.entity_terms(text)),
+        entities=entities,
+        names=names,
+        set_aside=frozenset(names).intersection(terms.entity_terms(cues.set_aside(text))),
         cues=cues.detect(text, time, zone),
         dates=dates,
         kinds=frozenset(kinds),

@@ -87,14 +87,14 @@ def read(query: Query, recall: Recall, places: Places, shared: Mapping[int, Sequ
     """The signs of some places, by last state, and of a new root (None). `shared`: by the row of the place, its words in common, rarest first."""
     columns, whole = places.columns, places.whole
     lanes = {at: places.lane(at) for at in shared}
-    names = {lane.tip.id: frozenset(compress(query.entities, places.names[at])) for at, lane in lanes.items()}
+    names = {lane.tip.id: frozenset(compress(query.names, places.names[at])) for at, lane in lanes.items()}
     began = began_with(columns)
     alone = np.array([len(np.unique(columns.roots[having])) == 1 for having in began.T], dtype=bool)
-    about = {lane.tip.id: frozenset(compress(query.entities, began[at] & alone)) for at, lane in lanes.items()}
-    written = {entity_term(span): span for span in reversed(entity_spans(query.text))} if query.entities else {}
-    in_names = frozenset(term for name in query.entities for term in terms(written.get(name, name)))
+    about = {lane.tip.id: frozenset(compress(query.names, began[at] & alone)) for at, lane in lanes.items()}
+    written = {entity_term(span): span for span in reversed(entity_spans(query.text))} if query.names else {}
+    in_names = frozenset(term for name in query.names for term in terms(written.get(name, name)))
     holders = dict(zip(columns.stems, columns.terms[whole].sum(axis=0).tolist(), strict=True))
-    named = dict(zip(query.entities, places.names[whole].sum(axis=0).tolist(), strict=True))
+    named = dict(zip(query.names, places.names[whole].sum(axis=0).tolist(), strict=True))
     nearest = {name: _nearest(places, name) for name in (*_NEAR, "root", "described")}
     field = _Field(query, recall, places, names, about, written, surfaces(query.text), in_names, holders, named, nearest, describe.named(query.text))
     found: dict[int | None, Signs] = {lane.tip.id: _of_branch(field, lane, shared[at]) for at, lane in lanes.items()}
@@ -169,7 +169,7 @@ def _words(field: _Field, lane: Lane, shared: Sequence[str]) -> Sign | None:
 
 
 def _names(field: _Field, lane: Lane) -> Sign | None:
-    here = [name for name in field.query.entities if name in field.names[lane.tip.id]]
+    here = [name for name in field.query.names if name in field.names[lane.tip.id]]
     only = [field.written.get(name, name) for name in here if field.named[name] == 1]
     about = [field.written.get(name, name) for name in here if name in field.about[lane.tip.id]]
     if said := _quoted("only_names", only) or _quoted("about", about) or _quoted("names", [field.written.get(name, name) for name in here]):
@@ -228,8 +228,8 @@ def _of_new(field: _Field) -> Signs:
     query, cues = field.query, field.query.cues
     counted = field.recall.document_frequency
     known = field.places.known()
-    names = frozenset(compress(query.entities, np.logical_or.reduce(field.places.names, axis=0)))
-    unnamed = [field.written.get(name, name) for name in query.entities if name not in names and any(not counted.get(term) for term in terms(name))]
+    names = frozenset(compress(query.names, np.logical_or.reduce(field.places.names, axis=0)))
+    unnamed = [field.written.get(name, name) for name in query.names if name not in names and any(not counted.get(term) for term in terms(name))]
     return _given(
         words=_quoted("unsaid", field.as_written(term for term in query.content if term not in known and not counted.get(term))),
         names=_quoted("introduced" if cues.introducing else "unnamed", unnamed),

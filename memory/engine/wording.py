@@ -52,7 +52,7 @@ _Match = tuple[str, str, int, int]  # tag, where it may stand, first token, toke
 @dataclass(frozen=True, slots=True)
 class Language:
     """The phrases of one language, by where they stand: at a start, or anywhere; those of `NAMING` apart. `common` and `listed` words tell it from others;
-    `he` and `she` are the words that speak of a man and of a woman."""
+    `he` and `she` are the words that speak of a man and of a woman, `calendar` the names of days and months."""
 
     code: str
     common: frozenset[str]
@@ -62,6 +62,7 @@ class Language:
     naming: Phrases
     he: frozenset[str]
     she: frozenset[str]
+    calendar: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +118,8 @@ def _language(path: Path) -> Language:
                 except ValueError as error:
                     raise ValueError(f"{path.name}, {tag}, {place}: {error}") from error
     listed = frozenset(word for name, entries in joined.items() for word in split(entries) if word.isalpha() and name not in GENDERS)
-    he, she = (frozenset(fold(word) for word in joined.get(name, "").split("|") if word) for name in GENDERS)
-    return Language(path.stem, frozenset(fold(data["common"]).split()), listed, starting, anywhere, naming, he, she)
+    he, she, days, months = (frozenset(fold(word) for word in joined.get(name, "").split("|") if word) for name in (*GENDERS, "day", "month"))
+    return Language(path.stem, frozenset(fold(data["common"]).split()), listed, starting, anywhere, naming, he, she, days | months)
 
 
 @cache
@@ -145,6 +146,12 @@ def read(text: str) -> Wording:
 @lru_cache(maxsize=1024)
 def _read(text: str) -> Wording:
     return _worded(text, _match)
+
+
+def is_date(name: str, text: str) -> bool:
+    """Whether a name, folded, that stands in a text is nothing but days and months."""
+    known = languages()
+    return all(any(word in known[code].calendar for code in read(text).languages) for word in name.split())
 
 
 def names(text: str) -> Wording:

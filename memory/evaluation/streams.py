@@ -149,7 +149,7 @@ class MemoryForest:
         brought = Recall(
             recalled=recalled,
             lanes=lanes,
-            further=Lanes.of(asked.terms, asked.entities, further) if further else None,
+            further=Lanes.of(asked.terms, asked.names, further) if further else None,
             earlier=[
                 self._before(own[branch], last[branch][at], lanes[branch], asked, chosen, sentences, descriptions, set(by_state))
                 for branch, at in recall.doubtful(last, {state: self._placed[state - 1] for states in last.values() for state in states})
@@ -245,7 +245,7 @@ class MemoryForest:
             ),
             tip_terms=frozenset(said & self._counts[tip.id - 1].keys()),
             root_terms=frozenset(said & self._counts[root - 1].keys()),
-            names=frozenset(name for name in asked.entities if any(name in self._names[state.id - 1] for state in tree)),
+            names=frozenset(name for name in asked.names if any(name in self._names[state.id - 1] for state in tree)),
             words={state.id: frozenset(said & self._counts[state.id - 1].keys()) for state in latest},
             placed={state.id: self._placed[state.id - 1] for state in latest},
             joined={after.id: float(self._vectors[state.id - 1] @ self._vectors[after.id - 1]) for state, after in pairwise(latest)},

@@ -206,13 +206,13 @@ def _further(query: Query, ends: Sequence[Sequence[Any]], found: _Found) -> Lane
     topics = having(query.terms, [terms(row[_TOPIC]) for row in ends])
     return Lanes(
         query.terms,
-        query.entities,
+        query.names,
         states=np.array([(row[_ID], row[_BRANCH], row[_ROOT], row[_POSITION]) for row in ends], dtype=np.int64),
         near=near,
         terms=tip_terms | root_terms | told | topics,
         tip_terms=tip_terms,
         root_terms=root_terms,
-        names=having(query.entities, [found.tree_names.get(root, NONE) for root in roots]),
+        names=having(query.names, [found.tree_names.get(root, NONE) for root in roots]),
         placed=np.array([1.0 if row[_SURE] is None else row[_SURE] for row in ends]),
         joined=np.ones(len(ends)),
         aside=np.zeros(len(ends), dtype=bool),
@@ -355,7 +355,7 @@ def _turned(having: Iterable[tuple[str, Iterable[int]]]) -> dict[int, frozenset[
 
 def tree_words(forest: int, query: Query, rare: Collection[str], as_of: int | None = None) -> tuple[Words, Words]:
     """Which of the rare stems, those that are looked up in whole trees, and of the input's names, each tree has, by root."""
-    wanted = {PostingKind.TERM: list(rare), PostingKind.ENTITY: list(query.entities)}
+    wanted = {PostingKind.TERM: list(rare), PostingKind.ENTITY: list(query.names)}
     rows = read.select(
         """
         SELECT wanted.kind, wanted.term, (
