@@ -107,11 +107,9 @@ _NEXT = 2  # words after “rather than” that say what isn't meant
 
 
 def set_aside(text: str) -> str:
-    """What of a text says whom or what it doesn't mean, as written: “not Meera's”, “without Viktor”, “put Ilse aside”. Empty where it says nothing of the
+    """What of a text says whom or what it doesn't mean, folded: “not meera's”, “without viktor”, “put ilse aside”. Empty where it says nothing of the
     kind."""
     worded = wording.read(text)
-    if len(text) != len(worded.text):  # folding changed how long it is: of a name that isn't ASCII nothing is told
-        return ""
     leading = frozenset().union(*(wording.languages()[code].common for code in worded.languages))
     ends = (*PAUSES, *STOPS)
     said = []
@@ -119,7 +117,7 @@ def set_aside(text: str) -> str:
         end = after
         if worded.tokens[after - 1] in leading:  # “rather than” says nothing by itself, “the other trip” does
             end = next((place for place in range(after, len(worded.tokens)) if worded.tokens[place] in ends), len(worded.tokens))
-        said.append(text[worded.spans[first][0] : worded.spans[min(end, after + _NEXT) - 1][1]])
+        said.append(worded.text[worded.spans[first][0] : worded.spans[min(end, after + _NEXT) - 1][1]])
     return ". ".join(said)
 
 

@@ -134,6 +134,7 @@ def read(text: str, time: datetime, zone: str = "UTC") -> Query:
         kinds.add("past")
     entities = tuple(terms.entity_terms(text))
     names = tuple(name for name in entities if not name[0].isdigit() and not wording.is_date(name, text))
+    unmeant = cues.set_aside(text) if names else ""
     return Query(
         text=text,
         time=time,
@@ -142,7 +143,7 @@ def read(text: str, time: datetime, zone: str = "UTC") -> Query:
         content=tuple(term for term in said if term in informative),
         entities=entities,
         names=names,
-        set_aside=frozenset(names).intersection(terms.entity_terms(cues.set_aside(text))),
+        set_aside=frozenset(name for name in names if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", unmeant)),
         cues=cues.detect(text, time, zone),
         dates=dates,
         kinds=frozenset(kinds),

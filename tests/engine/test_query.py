@@ -74,3 +74,23 @@ def test_an_input_is_read_once_for_all_steps() -> None:
 def test_an_input_without_words_can_be_read() -> None:
     assert asked("").terms == ()
     assert asked("🎉").terms == ("🎉",)
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "set_aside"),
+    [
+        ("Back to the kitchen: Tomas Berg starts on 20 April.", ("tomas berg",), set()),
+        ("Anna pays €300 on Monday", ("anna",), set()),
+        ("Am Montag im März kommt Peter", ("peter",), set()),
+        ("Not Meera, the other one. The hammers come on 28 September", ("meera",), {"meera"}),
+        ("The one without Viktor: the slot is 4 March", ("viktor",), {"viktor"}),
+        ("Tiles by Professor Aalto instead of Frau Novak", ("professor aalto", "frau novak"), {"frau novak"}),
+        ("We changed the hotel in Lisbon: we booked the Hotel Avenida Palace instead.", ("lisbon", "hotel avenida palace"), set()),
+        ("For the other trip Hamza needs a room", ("hamza",), set()),
+        ("İstanbul, not İzmir", ("istanbul", "izmir"), {"izmir"}),
+        ("Das Haus in der Straße, nicht Annas", ("haus", "strasse", "annas"), {"annas"}),
+    ],
+)
+def test_names_are_no_dates_or_numbers_and_those_that_are_not_meant_are_told(text, names, set_aside):
+    query = read(text, NOON, "Europe/Paris")
+    assert (query.names, query.set_aside) == (names, set_aside)
