@@ -108,6 +108,8 @@ def test_somebody_is_introduced_by_whatever_they_are_to_the_writer(text: str, in
 def test_another_matter_is_announced() -> None:
     assert detect("New question: how do I poach an egg?", NOON, "UTC").fresh == "new question"
     assert detect("By the way, who wrote Emma?", NOON, "UTC").fresh
+    assert detect("On another subject, who wrote Emma?", NOON, "UTC").fresh
+    assert not detect("On the subject of the brewing: who wrote Emma?", NOON, "UTC").fresh  # names its matter
 
 
 @pytest.mark.parametrize(
@@ -156,7 +158,7 @@ def test_a_turn_in_english_has_the_cue_of_its_wording(cue: str, texts: list[str]
         "choosing": ["What should I book?", "Help me choose a hood", "How do I pick a lock"],
         "first_person": ["Tell me a joke", "How tall is it?"],
         "third_person": ["It is raining", "I think that Oslo is cold", "Is it possible to fly?"],
-        "question": ["We live where we like.", "Write a poem"],
+        "question": ["We live where we like.", "Write a poem", "Ninety-four, which is a nuisance"],
         "request": ["We live in a flat", "How tall is it?"],
         "statement": ["", "Write a poem", "Why?"],
         "introducing": ["my old car is red", "What is it called?"],
