@@ -314,8 +314,9 @@ def test_every_script_and_every_line_is_shown_as_it_was_written(visitor, text, d
     visitor.message.fill(text)
     visitor.message.press("Enter")
     turn = visitor.turns.last
-    expect(turn).to_have_attribute("data-status", ANSWERED, timeout=PATIENCE)
     bubble = turn.get_by_test_id("bubble")
+    expect(bubble).to_contain_text(text.partition("\n")[0])  # until then the last turn is the one before
+    expect(turn).to_have_attribute("data-status", ANSWERED, timeout=PATIENCE)
     assert bubble.evaluate("(bubble) => bubble.innerText") == text
     assert bubble.evaluate("(bubble) => getComputedStyle(bubble).direction") == direction
     turn.hover()
