@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from memory.engine import inner
-from memory.engine.features import FEATURES, PARTS, VERSION
+from memory.engine.feature_names import FEATURES, PARTS, VERSION
 from memory.engine.inner import NEVER
 from memory.engine.net import Array, Net
 

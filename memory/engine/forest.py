@@ -115,9 +115,10 @@ class Lane:
 class Lanes:
     """Many lanes beside each other, a row each, in columns: of a few hundred open branches a handful is ever looked at one by one (`lane`).
 
-    `stems` and `entities` are those of the input, in the order of the columns of `terms`, `tip_terms`, `root_terms` and `names`. `states` has the id,
-    branch, root and position of each last state, which `tip` brings by row. `near` has a column for each of NEAR, NaN without a vector; `placed` and `joined`
-    are those of the last state, or of the one left aside, 1 where unknown; `aside` says which are branches as they stood before such a state."""
+    `stems` and `entities` are those of the input (`Query.terms`, `Query.names`), in the order of the columns of `terms`, `tip_terms`, `root_terms` and of
+    `names`. `states` has the id, branch, root and position of each last state, which `tip` brings by row. `near` has a column for each of NEAR, NaN without a
+    vector; `placed` and `joined` are those of the last state, or of the one left aside, 1 where unknown; `aside` says which are branches as they stood before
+    such a state."""
 
     stems: Sequence[str]
     entities: Sequence[str]

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from memory.engine import inner, rank, signs
 from memory.engine.calibration import Calibration
 from memory.engine.contrast import favouring
-from memory.engine.features import PARTS, Places
+from memory.engine.feature_names import PARTS
+from memory.engine.features import Places
 from memory.engine.forest import Candidate, Decision, Interaction, Lanes, Method, Recall, Recalled
 from memory.engine.query import Query
 from memory.engine.rank import Branch, Field

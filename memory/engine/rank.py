@@ -18,7 +18,8 @@ import numpy as np
 
 from memory.engine import features
 from memory.engine.calibration import Calibration
-from memory.engine.features import FEATURES, PARTS, Places, Table
+from memory.engine.feature_names import FEATURES, PARTS
+from memory.engine.features import Places, Table
 from memory.engine.forest import Channel, Hit, Interaction, Lane, Recall, Recalled
 from memory.engine.query import Query
 

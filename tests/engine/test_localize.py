@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from memory.engine import features, localize, pieces, rank
 from memory.engine.calibration import Calibration, CalibrationMismatchError
-from memory.engine.features import FEATURES, VERSION, wording
+from memory.engine.feature_names import FEATURES, VERSION
+from memory.engine.features import wording
 from memory.engine.forest import Anchor, Hit, Interaction, Lane, Lanes, Recall, Recalled, Sign
 from memory.engine.net import Net
 from memory.engine.query import Query, read

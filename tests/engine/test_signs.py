@@ -9,7 +9,8 @@ import pytest
 
 from memory.engine import pieces, signs
 from memory.engine.contrast import SAYS, contrast, says
-from memory.engine.features import PARTS, Places
+from memory.engine.feature_names import PARTS
+from memory.engine.features import Places
 from memory.engine.forest import Anchor, Candidate, Interaction, Lane, Recall, Sign
 from memory.engine.query import Query, read
 from memory.engine.terms import entity_terms, terms

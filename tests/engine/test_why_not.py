@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from memory.engine import query
-from memory.engine.features import PARTS
+from memory.engine.feature_names import PARTS
 from memory.engine.forest import Candidate, Sign
 from memory.engine.why_not import Leaves, words
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
-from memory.engine.features import FEATURES, OF_BRANCHES
+from memory.engine.feature_names import FEATURES, OF_BRANCHES
 from memory.evaluation.cases import Given
 from memory.evaluation.systems import NOTES, SYSTEMS, group_of, measured, ours, peers, routers, viewed
 from memory.evaluation.systems.base import Placed

@@ -23,7 +23,7 @@ from memory.actions.create_forest import create_forest
 from memory.actions.forget import delete_forest
 from memory.actions.observe import observe_one
 from memory.actions.refine import drain
-from memory.engine import features, localize, rank, recall, terms, text
+from memory.engine import feature_names, localize, rank, recall, terms, text
 from memory.engine.forest import Channel, Decision, EvidenceKind, Interaction, Pool, Recall
 from memory.engine.forest import Context as Assembled
 from memory.engine.forest import Recalled as Found
@@ -286,7 +286,7 @@ def _words(asked: Query, found: Recall, state: Interaction) -> float:
 
 def without_words(asked: Query, found: Recall, then: Sequence[Found]) -> Decision:
     """The shipped ranker without what words and names say for a branch; its other weights stay as they were fitted with them."""
-    words = [name for name, part in features.OF_BRANCHES.items() if part in ("words", "names")]
+    words = [name for name, part in feature_names.OF_BRANCHES.items() if part in ("words", "names")]
     return localize.localize(asked, found, calibration().without(words), then)
 
 
